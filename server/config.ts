@@ -1,0 +1,80 @@
+// The only reader of the environment: every setting, its default and its check, once, frozen.
+import { resolve } from 'node:path'
+import { z } from 'zod'
+
+const text = z
+  .string()
+  .optional()
+  .transform((value) => value?.trim() || undefined)
+const whole = (from: number, to: number, fallback: number) =>
+  text
+    .refine((value) => value === undefined || (/^\d+$/.test(value) && +value >= from && +value <= to), {
+      error: (issue) => `must be a whole number from ${from} to ${to}, not ${JSON.stringify(issue.input)}`,
+    })
+    .transform((value) => (value === undefined ? fallback : Number(value)))
+const yesNo = (fallback: boolean) =>
+  text
+    .refine((value) => value === undefined || /^(true|false|1|0|yes|no)$/i.test(value), 'must be true or false')
+    .transform((value) => (value === undefined ? fallback : /^(true|1|yes)$/i.test(value)))
+const url = (protocols: RegExp, example: string) =>
+  text.refine((value) => value === undefined || (protocols.test(value) && URL.canParse(value)), {
+    error: `must be an address like ${example}`,
+  })
+
+const environment = z
+  .object({
+    PORT: whole(0, 65535, 4000),
+    HOST: text.transform((value) => value ?? '127.0.0.1'),
+    DATABASE_URL: url(/^postgres(ql)?:\/\//, 'postgres://user:password@host:5432/runwatch'),
+    DATABASE_PREPARE: yesNo(true),
+    DATA_DIR: text.transform((value) => resolve(value ?? 'data')),
+    PUBLIC_URL: url(/^https?:\/\//, 'https://runwatch.example.com').transform((value) => value?.replace(/\/+$/, '')),
+    TRUST_PROXY: yesNo(false),
+    INIT_API_KEY: text.refine((value) => value === undefined || /^[\x21-\x7e]{24,200}$/.test(value), {
+      error: 'must be 24 to 200 visible characters',
+    }),
+    INIT_ADMIN_EMAIL: text.refine(
+      (value) => value === undefined || /^\S+@\S+$/.test(value),
+      'must be an e-mail address',
+    ),
+    INIT_ADMIN_PASSWORD: text.refine((value) => value === undefined || value.length >= 12, {
+      error: 'must have at least 12 characters',
+    }),
+    RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000_000, 300_000),
+    LOG_LEVEL: text
+      .refine((value) => value === undefined || /^(fatal|error|warn|info|debug|trace|silent)$/.test(value), {
+        error: 'must be fatal, error, warn, info, debug, trace or silent',
+      })
+      .transform((value) => value ?? 'info'),
+  })
+  .refine((env) => !env.INIT_ADMIN_EMAIL === !env.INIT_ADMIN_PASSWORD, {
+    error: 'INIT_ADMIN_EMAIL and INIT_ADMIN_PASSWORD belong together: set both or neither',
+  })
+
+export class ConfigError extends Error {}
+
+/** @throws ConfigError with one sentence per wrong setting */
+export function readConfig(env: Record<string, string | undefined> = process.env) {
+  const result = environment.safeParse(env)
+  if (!result.success) {
+    throw new ConfigError(
+      result.error.issues.map((issue) => [issue.path.join('.'), issue.message].filter(Boolean).join(' ')).join('\n'),
+    )
+  }
+  const e = result.data
+  return Object.freeze({
+    port: e.PORT,
+    host: e.HOST,
+    databaseUrl: e.DATABASE_URL ?? null,
+    databasePrepare: e.DATABASE_PREPARE,
+    dataDir: e.DATA_DIR,
+    publicUrl: e.PUBLIC_URL ?? null,
+    trustProxy: e.TRUST_PROXY,
+    initApiKey: e.INIT_API_KEY ?? null,
+    initAdmin: e.INIT_ADMIN_EMAIL ? { email: e.INIT_ADMIN_EMAIL, password: e.INIT_ADMIN_PASSWORD! } : null,
+    rateLimitPerMinute: e.RATE_LIMIT_PER_MINUTE,
+    logLevel: e.LOG_LEVEL,
+  })
+}
+
+export type Config = ReturnType<typeof readConfig>

@@ -1,0 +1,190 @@
+// Access in GraphQL: who asks, API keys, and the project's own model prices.
+import type { Actor } from '../access/actor.ts'
+import type { ApiKey as Key } from '../access/keys.ts'
+import type { ModelPriceRow } from '../sessions/own-prices.ts'
+import { builder, failure } from './builder.ts'
+import { isAdmin } from './context.ts'
+import { KeyScope, Role } from './enums.ts'
+import { keyUuid } from './ids.ts'
+
+const ViewerKind = builder.enumType('ViewerKind', {
+  description: 'What someone came with.',
+  values: { KEY: { description: 'An API key.' }, PERSON: { description: 'A signed-in browser.' } } as const,
+})
+
+const Viewer = builder.objectRef<Actor>('Viewer').implement({
+  description: 'Who asks, and what they may do.',
+  fields: (t) => ({
+    kind: t.field({ type: ViewerKind, description: 'A key or a person.', resolve: (actor) => actor.kind }),
+    email: t.string({
+      nullable: true,
+      description: "A person's e-mail.",
+      resolve: (actor) => (actor.kind === 'PERSON' ? actor.person.email : null),
+    }),
+    role: t.field({
+      type: Role,
+      nullable: true,
+      description: "A person's role.",
+      resolve: (actor) => (actor.kind === 'PERSON' ? actor.person.role : null),
+    }),
+    scopes: t.field({
+      type: [KeyScope],
+      description: "A key's scopes; people read.",
+      resolve: (actor): ('INGEST' | 'READ')[] => (actor.kind === 'KEY' ? actor.key.scopes : ['READ']),
+    }),
+    projects: t.stringList({
+      description: 'The projects whose sessions they see.',
+      resolve: (_actor, _args, context) => context.projectIds.map((id) => context.projectNames.get(id) ?? ''),
+    }),
+    isAdmin: t.boolean({ description: 'May change things.', resolve: (_actor, _args, context) => isAdmin(context) }),
+  }),
+})
+
+builder.queryField('viewer', (t) =>
+  t.field({ type: Viewer, description: 'Who asks.', resolve: (_root, _args, context) => context.actor }),
+)
+
+const ApiKey = builder.objectRef<Key>('ApiKey')
+
+builder.node(ApiKey, {
+  description: 'A key for posting or reading. Only its hash is kept.',
+  id: { resolve: (key) => key.id, description: 'Global id.' },
+  loadOne: (id, context) =>
+    isAdmin(context) ? (context.access.keys.list().find((key) => key.id === id) ?? null) : null,
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'What it was named.' }),
+    project: t.exposeString('project', { description: 'The project it belongs to.' }),
+    scopes: t.expose('scopes', { type: [KeyScope], description: 'What it may do.' }),
+    prefix: t.exposeString('prefix', { description: 'Its first characters, to tell keys apart.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last used, within a minute.',
+    }),
+    revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true, description: 'When it was revoked.' }),
+  }),
+})
+
+builder.queryField('apiKeys', (t) =>
+  t.field({
+    type: [ApiKey],
+    description: 'All keys, newest first. Admins only.',
+    authScopes: { admin: true },
+    resolve: (_root, _args, context) => context.access.keys.list(),
+  }),
+)
+
+const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
+  description: 'A key that is to be made.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: '1 to 100 characters.' }),
+    scopes: t.field({ type: [KeyScope], required: true, description: 'At least one.' }),
+    project: t.string({ defaultValue: 'default', description: 'Made if there is none of this name.' }),
+  }),
+})
+
+const CreatedApiKey = builder.objectRef<{ apiKey: Key; secret: string }>('CreatedApiKey').implement({
+  description: 'A new key.',
+  fields: (t) => ({
+    apiKey: t.expose('apiKey', { type: ApiKey, description: 'What is kept of it.' }),
+    secret: t.exposeString('secret', { description: 'The key itself. It is shown this once.' }),
+  }),
+})
+
+builder.mutationField('createApiKey', (t) =>
+  t.field({
+    type: CreatedApiKey,
+    description: 'Makes a key.',
+    args: { input: t.arg({ type: CreateApiKeyInput, required: true }) },
+    resolve: (_root, { input }, context) => {
+      const name = input.name.trim()
+      const project = (input.project ?? 'default').trim()
+      if (name.length < 1 || name.length > 100)
+        throw failure('BAD_USER_INPUT', 'A key needs a name of 1 to 100 characters.')
+      if (!/^[A-Za-z0-9][A-Za-z0-9 _-]{0,62}$/.test(project)) {
+        throw failure('BAD_USER_INPUT', 'A project is named with 1 to 63 letters, digits, spaces, - and _.')
+      }
+      if (input.scopes.length === 0) throw failure('BAD_USER_INPUT', 'A key needs at least one scope.')
+      return context.access.keys.create({ name, scopes: [...new Set(input.scopes)], project })
+    },
+  }),
+)
+
+builder.mutationField('revokeApiKey', (t) =>
+  t.field({
+    type: ApiKey,
+    description: 'Revokes a key at once and for good.',
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (_root, { id }, context) => {
+      const key = await context.access.keys.revoke(keyUuid(id))
+      if (!key) throw failure('NOT_FOUND', 'There is no such key.')
+      return key
+    },
+  }),
+)
+
+const ModelPrice = builder.objectRef<ModelPriceRow>('ModelPrice').implement({
+  description: "A project's own price for a model; it goes before the price table.",
+  fields: (t) => ({
+    project: t.string({
+      description: 'The project.',
+      resolve: (price, _args, context) => context.projectNames.get(price.projectId) ?? '',
+    }),
+    model: t.exposeString('model', { description: 'The model exactly as it is sent.' }),
+    inputUsdPerMillion: t.expose('inputUsdPerMillion', {
+      type: 'Decimal',
+      description: 'USD per million prompt tokens.',
+    }),
+    outputUsdPerMillion: t.expose('outputUsdPerMillion', {
+      type: 'Decimal',
+      description: 'USD per million completion tokens.',
+    }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was set.' }),
+  }),
+})
+
+builder.queryField('modelPrices', (t) =>
+  t.field({
+    type: [ModelPrice],
+    description: "The projects' own prices.",
+    resolve: (_root, _args, context) => context.prices.list(context.projectIds),
+  }),
+)
+
+function projectId(names: Map<number, string>, project: string): number {
+  const found = [...names].find(([, name]) => name === project)
+  if (!found) throw failure('NOT_FOUND', `There is no project "${project.slice(0, 80)}".`)
+  return found[0]
+}
+
+builder.mutationField('setModelPrice', (t) =>
+  t.field({
+    type: ModelPrice,
+    description: 'Sets the price that calls of a model are to be priced with from now on.',
+    args: {
+      project: t.arg.string({ defaultValue: 'default' }),
+      model: t.arg.string({ required: true }),
+      inputUsdPerMillion: t.arg({ type: 'Decimal', required: true }),
+      outputUsdPerMillion: t.arg({ type: 'Decimal', required: true }),
+    },
+    resolve: (_root, { project, model, ...price }, context) => {
+      if (model.length < 1 || model.length > 500)
+        throw failure('BAD_USER_INPUT', 'A model has a name of 1 to 500 characters.')
+      for (const usd of Object.values(price)) {
+        if (Number(usd) < 0 || Number(usd) > 1e6)
+          throw failure('BAD_USER_INPUT', 'A price lies between 0 and 1,000,000 USD per million tokens.')
+      }
+      return context.prices.set(projectId(context.projectNames, project ?? 'default'), model, price)
+    },
+  }),
+)
+
+builder.mutationField('removeModelPrice', (t) =>
+  t.boolean({
+    description: 'Goes back to the price table. False where no price was set.',
+    args: { project: t.arg.string({ defaultValue: 'default' }), model: t.arg.string({ required: true }) },
+    resolve: (_root, { project, model }, context) =>
+      context.prices.remove(projectId(context.projectNames, project ?? 'default'), model),
+  }),
+)

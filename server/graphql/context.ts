@@ -1,0 +1,51 @@
+// What every resolver is given: who asks, which projects they may see, and the services.
+import DataLoader from 'dataloader'
+import type { Access, Actor } from '../access/actor.ts'
+import type { Sql } from '../database/connect.ts'
+import type { SessionFeed } from '../live/session-feed.ts'
+import type { OwnPrices } from '../sessions/own-prices.ts'
+import type { QuietTimes } from '../sessions/quiet.ts'
+import { readEventTexts, readSessionsById, type EventRef, type EventTexts, type SessionRow } from '../sessions/read.ts'
+
+export interface Services {
+  sql: Sql
+  access: Access
+  feed: SessionFeed
+  quiet: QuietTimes
+  prices: OwnPrices
+}
+
+export interface Context extends Services {
+  actor: Actor
+  /** The projects whose rows this actor may see: a key's own, all for people. */
+  projectIds: number[]
+  projectNames: Map<number, string>
+  sessions: DataLoader<string, SessionRow | null>
+  texts: DataLoader<EventRef, EventTexts | null, string>
+}
+
+export const isAdmin = ({ actor }: Context) => actor.kind === 'PERSON' && actor.person.role === 'ADMIN'
+
+export async function makeContext(services: Services, actor: Actor): Promise<Context> {
+  const projects = await services.sql`select id, name from projects order by id`
+  const projectNames = new Map(projects.map((row) => [row.id as number, row.name as string]))
+  const projectIds = actor.kind === 'KEY' ? [actor.key.projectId] : [...projectNames.keys()]
+  return {
+    ...services,
+    actor,
+    projectIds,
+    projectNames,
+    sessions: new DataLoader(
+      async (ids) => {
+        const rows = await readSessionsById(services.sql, projectIds, ids)
+        return ids.map((id) => rows.find((row) => row.id === id) ?? null)
+      },
+      // A subscription lives long: what it loads must not stay.
+      { cache: false },
+    ),
+    texts: new DataLoader((refs) => readEventTexts(services.sql, refs), {
+      cache: false,
+      cacheKeyFn: (ref) => `${ref.sessionId}/${ref.eventKey}`,
+    }),
+  }
+}

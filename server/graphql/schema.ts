@@ -1,0 +1,8 @@
+// The whole schema: importing a file adds its types.
+import './session.ts'
+import './event.ts'
+import './agent.ts'
+import './access.ts'
+import { builder } from './builder.ts'
+
+export const schema = builder.toSchema()

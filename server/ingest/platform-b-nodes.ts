@@ -1,0 +1,249 @@
+// Platform B: the runs of an execution's nodes as events. Lenient: what cannot be read is said, never refused.
+import { namedEventKey } from '../sessions/identity.ts'
+import type { EventDraft, EventError } from '../sessions/session.ts'
+import { cleanText } from './clean-text.ts'
+import type { Price } from './parsed.ts'
+import { isObject, nonBlank, readItemError, readTaskError, readToolResponseError } from './platform-b-errors.ts'
+import { connectionOf, kindOfNode } from './platform-b-kinds.ts'
+import { readModelCall } from './platform-b-models.ts'
+import { itemsOf, payloadText, type Item } from './platform-b-payload.ts'
+
+type Fields = Record<string, unknown>
+
+/** What is known of the workflow's nodes beside their runs. */
+export interface NodeTypes {
+  typeOf: Map<string, string>
+  modelOf: Map<string, string>
+}
+
+interface Run {
+  name: string
+  index: number
+  task: Fields
+  place: number
+  connection: string | null
+}
+
+export interface ReadNodes {
+  events: EventDraft[]
+  unreadable: number
+  neverRan: number
+  redacted: number
+  secondsTimes: boolean
+  /** kinds that rest on data or names, not on node types */
+  guessedKinds: number
+  missingParents: string[]
+}
+
+/** @param runData node name -> list of runs */
+export function readNodes(
+  runData: Fields,
+  nodes: NodeTypes,
+  context: { receivedAt: number; endedAt: number | null; price: Price },
+): ReadNodes {
+  const result: ReadNodes = {
+    events: [],
+    unreadable: 0,
+    neverRan: 0,
+    redacted: 0,
+    secondsTimes: false,
+    guessedKinds: 0,
+    missingParents: [],
+  }
+  const runs: Run[] = []
+  for (const [name, list] of Object.entries(runData)) {
+    if (!Array.isArray(list)) {
+      result.unreadable += 1
+      continue
+    }
+    list.forEach((task, index) => {
+      if (isObject(task)) runs.push({ name, index, task, place: runs.length, connection: connectionOf(task) })
+      else if (task !== null) result.unreadable += 1
+    })
+  }
+  const taskOf = new Map(runs.map((run) => [`${run.index}:${run.name}`, run.task]))
+  const parentNames = new Set(runs.flatMap((run) => (run.connection ? [sourceOf(run.task)?.node ?? ''] : [])))
+  const eventOf = new Map<string, EventDraft>()
+  for (const run of runs) {
+    const event = readRun(run, nodes, taskOf, parentNames.has(run.name), context, result)
+    eventOf.set(event.key, event)
+    result.events.push(event)
+  }
+  spanParents(result.events, eventOf)
+  const missing = result.events.filter((event) => event.parentKey !== null && !eventOf.has(event.parentKey))
+  result.missingParents = [...new Set(missing.map((event) => event.parentName!))]
+  const lastUs = result.events.reduce((last, event) => Math.max(last, event.orderUs), 0)
+  for (const event of result.events) {
+    // What never ran has no time: it stands at the end.
+    if (event.occurredAt === null) event.orderUs = lastUs || (context.endedAt ?? context.receivedAt) * 1000
+  }
+  return result
+}
+
+function readRun(
+  { name, index, task, place, connection }: Run,
+  nodes: NodeTypes,
+  taskOf: Map<string, Fields>,
+  isParent: boolean,
+  context: { receivedAt: number; price: Price },
+  result: ReadNodes,
+): EventDraft {
+  const nodeType =
+    nodes.typeOf.get(name) ??
+    (isObject(task.error) && isObject(task.error.node) ? nonBlank(task.error.node.type) : null)
+  const { kind, source: kindSource, type } = kindOfNode(name, nodeType, task, connection, isParent)
+  if (kindSource !== 'type') result.guessedKinds += 1
+
+  const startedAt = readStart(task.startTime, result)
+  const status = nonBlank(task.executionStatus)
+  const source = sourceOf(task)
+  const sourceTask = source && taskOf.get(`${source.run}:${source.node}`)
+  const items = itemsOf(task.data)
+  if (items.some((item) => isObject(item.redaction))) result.redacted += 1
+  const call =
+    kind === 'LLM' ? readModelCall(task, connection, items, sourceTask ? itemsOf(sourceTask.data) : []) : null
+  const model = call?.model ?? (kind === 'LLM' ? (nodes.modelOf.get(name) ?? null) : null)
+  const priced =
+    model !== null && call
+      ? context.price(model, call.promptTokens, call.completionTokens, startedAt ?? context.receivedAt)
+      : null
+  const input = call ? { text: call.prompt, masked: false } : payloadText(itemsOf(task.inputOverride))
+  const output = call?.completion != null ? { text: call.completion, masked: false } : payloadText(items)
+  const durationMs =
+    startedAt !== null && status !== 'crashed' && isDuration(task.executionTime) ? task.executionTime : null
+  const error = readTaskError(task) ?? itemError(items, sourceTask) ?? (kind === 'TOOL' ? toolError(items) : null)
+  const parent = connection !== null ? source : null
+  return {
+    key: namedEventKey('node', name, index),
+    type,
+    kind,
+    kindSource,
+    name: cleanText(name).slice(0, 500),
+    runIndex: index,
+    parentKey: parent && namedEventKey('node', parent.node, parent.run),
+    parentName: parent && cleanText(parent.node).slice(0, 500),
+    model: model && cleanText(model).slice(0, 500),
+    input: input.text,
+    output: output.text,
+    promptTokens: call?.promptTokens ?? null,
+    completionTokens: call?.completionTokens ?? null,
+    tokensEstimated: call?.estimated ?? false,
+    costUsd: priced,
+    costSource: priced === null ? null : 'PRICED',
+    durationMs,
+    status,
+    error,
+    occurredAt: startedAt,
+    receivedAt: context.receivedAt,
+    orderUs: (startedAt ?? 0) * 1000,
+    sequence: Number.isSafeInteger(task.executionIndex) ? (task.executionIndex as number) : 0,
+    place,
+    skewed: false,
+    masked: input.masked || output.masked,
+    attributes: attributesOf(task, items, nodeType, call?.finishReason ?? null),
+    closes: null,
+  }
+}
+
+/** Milliseconds; seconds in runs recovered after a crash; 0 for a placeholder of what never ran. */
+function readStart(value: unknown, result: ReadNodes): number | null {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) || Date.parse(value) : value
+  if (typeof number !== 'number' || !(number > 0) || number >= 7.3e12) {
+    if (value === 0) result.neverRan += 1
+    return null
+  }
+  if (number >= 1e11) return Math.trunc(number)
+  result.secondsTimes = true
+  return Math.trunc(number * 1000)
+}
+
+const isDuration = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1e12
+
+/** Where a run's data came from; older versions leave out zeros. */
+function sourceOf(task: Fields): { node: string; run: number; output: number } | null {
+  const first = Array.isArray(task.source) ? task.source.find(isObject) : null
+  if (!first || typeof first.previousNode !== 'string') return null
+  const count = (value: unknown) => (Number.isSafeInteger(value) ? (value as number) : 0)
+  return { node: first.previousNode, run: count(first.previousNodeRun), output: count(first.previousNodeOutput) }
+}
+
+/** An error item that the node only passed on from its source is not its own. */
+function itemError(items: Item[], sourceTask: Fields | null | undefined): EventError | null {
+  const passedOn = new Set(sourceTask ? itemsOf(sourceTask.data).map((item) => readItemError(item)?.message) : [])
+  for (const item of items) {
+    const error = readItemError(item)
+    if (error && !passedOn.has(error.message)) return error
+  }
+  return null
+}
+
+function toolError(items: Item[]): EventError | null {
+  for (const item of items) {
+    const error = readToolResponseError(item.json)
+    if (error) return error
+  }
+  return null
+}
+
+/** An agent's own time is only its last segment: it lasts from its first child's start to the end of all. */
+function spanParents(events: EventDraft[], eventOf: Map<string, EventDraft>): void {
+  const childrenOf = new Map<EventDraft, EventDraft[]>()
+  for (const event of events) {
+    const parent = event.parentKey === null ? undefined : eventOf.get(event.parentKey)
+    if (!parent || parent === event) continue
+    const siblings = childrenOf.get(parent)
+    if (siblings) siblings.push(event)
+    else childrenOf.set(parent, [event])
+  }
+  const done = new Set<EventDraft>()
+  const widen = (event: EventDraft, depth = 0): void => {
+    // Real agents nest two or three deep; the bound is for data that was made to nest.
+    if (done.has(event) || depth > 100) return
+    done.add(event)
+    for (const child of childrenOf.get(event) ?? []) {
+      widen(child, depth + 1)
+      if (child.occurredAt === null) continue
+      const end = Math.max(endOf(event) ?? -Infinity, endOf(child)!)
+      event.occurredAt = Math.min(event.occurredAt ?? Infinity, child.occurredAt)
+      event.durationMs = end - event.occurredAt
+      event.orderUs = event.occurredAt * 1000
+    }
+  }
+  for (const event of events) widen(event)
+}
+
+const endOf = (event: EventDraft) => (event.occurredAt === null ? null : event.occurredAt + (event.durationMs ?? 0))
+
+function attributesOf(
+  task: Fields,
+  items: Item[],
+  nodeType: string | null,
+  finishReason: string | null,
+): Fields | null {
+  const attributes: Fields = {}
+  if (nodeType) attributes.nodeType = nodeType
+  if (Number.isSafeInteger(task.executionIndex)) attributes.executionIndex = task.executionIndex
+  const sources = Array.isArray(task.source) ? task.source.filter(isObject) : []
+  if (sources.length > 0) {
+    attributes.source = sources.map((one) => ({
+      node: typeof one.previousNode === 'string' ? one.previousNode : null,
+      run: one.previousNodeRun ?? 0,
+      output: one.previousNodeOutput ?? 0,
+    }))
+  }
+  if (items.length > 0) attributes.items = items.length
+  if (finishReason) attributes.finishReason = finishReason
+  const binary = items.flatMap((item) =>
+    isObject(item.binary)
+      ? Object.values(item.binary)
+          .filter(isObject)
+          .map((file) => ({ fileName: file.fileName, mimeType: file.mimeType, fileSize: file.fileSize }))
+      : [],
+  )
+  if (binary.length > 0) attributes.binary = binary.slice(0, 20)
+  const metadata = isObject(task.metadata) ? task.metadata : {}
+  for (const key of ['subExecution', 'parentExecution', 'nodeWasResumed']) {
+    if (metadata[key] !== undefined) attributes[key] = metadata[key]
+  }
+  return Object.keys(attributes).length > 0 ? attributes : null
+}

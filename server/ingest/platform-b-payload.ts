@@ -1,0 +1,39 @@
+// Platform B: what went into and came out of a node as text, without the credentials that travel in it.
+import { cleanText } from './clean-text.ts'
+import { isObject } from './platform-b-errors.ts'
+
+/** One item of a node's data. */
+export type Item = Record<string, unknown>
+
+/** All items of all outputs of a run's `data` or `inputOverride`. */
+export function itemsOf(data: unknown): Item[] {
+  if (!isObject(data)) return []
+  const items: Item[] = []
+  for (const outputs of Object.values(data)) {
+    if (!Array.isArray(outputs)) continue
+    for (const output of outputs)
+      if (Array.isArray(output)) for (const item of output) if (isObject(item)) items.push(item)
+  }
+  return items
+}
+
+/** Never stored: whoever holds one of these can act as the workflow or its caller. */
+const SECRET_KEYS =
+  /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-key|apikey|x-auth-token|x-n8n-api-key|resumetoken|resumeurl|resumeformurl|openai_api_key|anthropicapikey)$/i
+const REMOVED = '[removed]'
+
+/** JSON of the items' `json`: the value itself for one item, a list for several, null for none. */
+export function payloadText(items: Item[]): { text: string | null; masked: boolean } {
+  const values = items.map((item) => item.json).filter((json) => json !== undefined)
+  if (values.length === 0) return { text: null, masked: false }
+  let masked = false
+  const text = JSON.stringify(values.length === 1 ? values[0] : values, (key, value) => {
+    if (key !== '' && SECRET_KEYS.test(key) && value !== null && value !== '') {
+      masked = true
+      return REMOVED
+    }
+    // Cleaned before it is quoted: afterwards a bad character is an escape that looks like any text.
+    return typeof value === 'string' ? cleanText(value) : value
+  })
+  return { text: text ?? null, masked }
+}

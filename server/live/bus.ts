@@ -1,0 +1,134 @@
+// Who wants to know that sessions changed, within this process and, through NOTIFY, on the other servers.
+import type { Sql } from '../database/connect.ts'
+
+export interface SessionNotice {
+  id: string
+  projectId: number
+}
+
+export interface Listener {
+  changed(notices: SessionNotice[]): void
+  /** Notices were lost: whatever is shown must be read again. */
+  resync(): void
+}
+
+const SESSION_CHANNEL = 'runwatch_sessions'
+const SETTINGS_CHANNEL = 'runwatch_settings'
+/** Some 20 messages a second, whatever the load: notices wait this long for others. */
+const COALESCE_MS = 50
+/** NOTIFY takes 8,000 bytes; a session takes 37 and its project a few more. */
+const NOTICES_PER_MESSAGE = 150
+const MESSAGES_PER_TICK = 5
+
+export class Bus {
+  private listeners = new Set<Listener>()
+  private settingsListeners = new Set<() => void>()
+  private outgoing = new Map<string, number>()
+  private timer: NodeJS.Timeout | null = null
+  private settingsTimer: NodeJS.Timeout | null = null
+  private unlisten: (() => Promise<void>)[] = []
+  private readonly origin = crypto.randomUUID().slice(0, 8)
+  private isClosed = false
+
+  constructor(private readonly sql: Sql) {}
+
+  /** Starts to hear the other servers. A connection that was lost and is back may have missed notices. */
+  async connect(): Promise<void> {
+    let isFirst = true
+    const sessions = await this.sql.listen(
+      SESSION_CHANNEL,
+      (text) => this.receive(text),
+      () => {
+        if (!isFirst) this.resync()
+        isFirst = false
+      },
+    )
+    const settings = await this.sql.listen(
+      SETTINGS_CHANNEL,
+      (origin) => {
+        if (origin !== this.origin) this.settingsChangedElsewhere()
+      },
+      () => this.settingsChangedElsewhere(),
+    )
+    this.unlisten = [sessions.unlisten, settings.unlisten]
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.listeners.add(listener)
+    return () => this.listeners.delete(listener)
+  }
+
+  get listenerCount(): number {
+    return this.listeners.size
+  }
+
+  /** Call after the commit: here at once, elsewhere within some 50 ms. */
+  publish(notices: SessionNotice[]): void {
+    this.deliver(notices)
+    for (const { id, projectId } of notices) this.outgoing.set(id, projectId)
+    if (!this.timer && !this.isClosed) this.timer = setTimeout(() => this.send(), COALESCE_MS)
+  }
+
+  /** Keys or prices changed here: the other servers read them anew. */
+  publishSettings(): void {
+    void this.sql.notify(SETTINGS_CHANNEL, this.origin).catch(() => {})
+  }
+
+  onSettingsChanged(listener: () => void): void {
+    this.settingsListeners.add(listener)
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    if (this.timer) clearTimeout(this.timer)
+    if (this.settingsTimer) clearTimeout(this.settingsTimer)
+    this.timer = null
+    await this.send()
+    await Promise.all(this.unlisten.map((stop) => stop().catch(() => {})))
+  }
+
+  private deliver(notices: SessionNotice[]): void {
+    for (const listener of this.listeners) listener.changed(notices)
+  }
+
+  private resync(): void {
+    for (const listener of this.listeners) listener.resync()
+  }
+
+  /** Several changes in a row, and every reconnect, mean one reading. */
+  private settingsChangedElsewhere(): void {
+    this.settingsTimer ??= setTimeout(() => {
+      this.settingsTimer = null
+      for (const listener of this.settingsListeners) listener()
+    }, 20)
+  }
+
+  private async send(): Promise<void> {
+    this.timer = null
+    const all = [...this.outgoing]
+    this.outgoing.clear()
+    const messages: string[] = []
+    for (let i = 0; i < all.length && messages.length < MESSAGES_PER_TICK; i += NOTICES_PER_MESSAGE) {
+      messages.push(
+        `${this.origin} ${all
+          .slice(i, i + NOTICES_PER_MESSAGE)
+          .map(([id, project]) => `${project}:${id}`)
+          .join(' ')}`,
+      )
+    }
+    if (all.length > NOTICES_PER_MESSAGE * MESSAGES_PER_TICK) messages.splice(0, Infinity, `${this.origin} resync`)
+    for (const message of messages) await this.sql.notify(SESSION_CHANNEL, message).catch(() => {})
+  }
+
+  private receive(text: string): void {
+    const [origin, ...parts] = text.split(' ')
+    if (origin === this.origin) return
+    if (parts[0] === 'resync') return this.resync()
+    this.deliver(
+      parts.map((part) => ({
+        projectId: Number(part.slice(0, part.indexOf(':'))),
+        id: part.slice(part.indexOf(':') + 1),
+      })),
+    )
+  }
+}

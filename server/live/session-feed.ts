@@ -1,0 +1,151 @@
+// Turns notices into rows, read once per process and change, and hands them to the subscribers they concern.
+import type { Sql } from '../database/connect.ts'
+import {
+  matches,
+  readChanges,
+  readSessionsById,
+  type EventRow,
+  type SessionFilter,
+  type SessionRow,
+} from '../sessions/read.ts'
+import type { Bus, SessionNotice } from './bus.ts'
+import { ConflatedQueue, type Delivery } from './conflated-queue.ts'
+
+const MAX_CHANGED_EVENTS = 100
+/** More changed sessions than this in one reading are too many to push: the readers catch up by themselves. */
+const MAX_PENDING = 5_000
+
+interface ListSubscriber {
+  projectIds: number[]
+  filter: SessionFilter
+  ids: Set<string>
+  queue: ConflatedQueue<SessionRow>
+}
+
+export interface EventChanges {
+  session: SessionRow
+  revision: string
+  events: EventRow[]
+  more: boolean
+}
+
+export class SessionFeed {
+  private lists = new Set<ListSubscriber>()
+  private pending = new Map<string, number>()
+  private isReading = false
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly sql: Sql,
+    private readonly onError: (error: unknown, what: string) => void,
+  ) {
+    bus.subscribe({
+      changed: (notices) => this.changed(notices),
+      resync: () => {
+        for (const list of this.lists) list.queue.resync()
+      },
+    })
+  }
+
+  /** Sessions that match the filter, and whatever happens to the listed ones. */
+  sessions(projectIds: number[], filter: SessionFilter, ids: string[]): AsyncIterableIterator<Delivery<SessionRow>> {
+    const list: ListSubscriber = {
+      projectIds,
+      filter,
+      ids: new Set(ids),
+      queue: new ConflatedQueue(() => this.lists.delete(list)),
+    }
+    this.lists.add(list)
+    return list.queue
+  }
+
+  /**
+   * Changed events of one session, from a revision the reader holds. It listens before it reads, so that nothing falls
+   * between. Null where there is no such session to be seen.
+   */
+  async events(
+    projectIds: number[],
+    sessionId: string,
+    after: string,
+  ): Promise<AsyncIterableIterator<EventChanges> | null> {
+    const queue = new ConflatedQueue<true>(() => unsubscribe())
+    const unsubscribe = this.bus.subscribe({
+      changed: (notices) => {
+        if (notices.some((notice) => notice.id === sessionId)) queue.push(sessionId, true)
+      },
+      resync: () => queue.push(sessionId, true),
+    })
+    const read = (from: string) => readChanges(this.sql, projectIds, sessionId, from, MAX_CHANGED_EVENTS + 1)
+    const first = await read(after).catch((error) => {
+      unsubscribe()
+      throw error
+    })
+    if (!first) {
+      unsubscribe()
+      return null
+    }
+    return eventChanges(queue, first, read, after)
+  }
+
+  private changed(notices: SessionNotice[]): void {
+    if (this.lists.size === 0) return
+    for (const { id, projectId } of notices) this.pending.set(id, projectId)
+    if (this.pending.size > MAX_PENDING) {
+      this.pending.clear()
+      for (const list of this.lists) list.queue.resync()
+    }
+    if (!this.isReading) void this.readPending()
+  }
+
+  private async readPending(): Promise<void> {
+    this.isReading = true
+    try {
+      while (this.pending.size > 0) {
+        const pending = [...this.pending]
+        this.pending.clear()
+        const projectIds = [...new Set(pending.map(([, projectId]) => projectId))]
+        const rows = await readSessionsById(
+          this.sql,
+          projectIds,
+          pending.map(([id]) => id),
+        )
+        for (const row of rows) this.hand(row)
+      }
+    } catch (error) {
+      this.onError(error, 'changed sessions could not be read')
+      for (const list of this.lists) list.queue.resync()
+    } finally {
+      this.isReading = false
+    }
+  }
+
+  private hand(row: SessionRow): void {
+    for (const { projectIds, filter, ids, queue } of this.lists) {
+      if (projectIds.includes(row.projectId) && (ids.has(row.id) || matches(filter, row))) queue.push(row.id, row)
+    }
+  }
+}
+
+async function* eventChanges(
+  queue: ConflatedQueue<true>,
+  first: { session: SessionRow; events: EventRow[] },
+  read: (after: string) => Promise<{ session: SessionRow; events: EventRow[] } | null>,
+  after: string,
+): AsyncGenerator<EventChanges> {
+  try {
+    let held = after
+    let changes: { session: SessionRow; events: EventRow[] } | null = first
+    while (changes) {
+      const { session, events } = changes
+      if (BigInt(session.revision) > BigInt(held)) {
+        const more = events.length > MAX_CHANGED_EVENTS
+        yield { session, revision: session.revision, events: more ? [] : events, more }
+        held = session.revision
+      }
+      if ((await queue.next()).done) return
+      changes = await read(held)
+    }
+  } finally {
+    await queue.return()
+  }
+}
