@@ -41,6 +41,7 @@ const environment = z
       error: 'must have at least 12 characters',
     }),
     RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000_000, 300_000),
+    npm_lifecycle_event: text,
     LOG_LEVEL: text
       .refine((value) => value === undefined || /^(fatal|error|warn|info|debug|trace|silent)$/.test(value), {
         error: 'must be fatal, error, warn, info, debug, trace or silent',
@@ -74,6 +75,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     initAdmin: e.INIT_ADMIN_EMAIL ? { email: e.INIT_ADMIN_EMAIL, password: e.INIT_ADMIN_PASSWORD! } : null,
     rateLimitPerMinute: e.RATE_LIMIT_PER_MINUTE,
     logLevel: e.LOG_LEVEL,
+    isStartedByNpm: e.npm_lifecycle_event !== undefined,
   })
 }
 

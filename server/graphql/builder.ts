@@ -45,7 +45,7 @@ export const builder = new SchemaBuilder<{
   relay: {
     clientMutationId: 'omit',
     cursorType: 'String',
-    nodesOnConnection: { nullable: { list: false, items: false } },
+    nodesOnConnection: true,
     nodeFieldOptions: { nullable: false },
     nodesQueryOptions: {
       description: 'Several objects by their global ids, at most 500; null where there is none to be seen.',

@@ -160,7 +160,7 @@ builder.queryField('sessions', (t) =>
     resolve: (_root, args, context) => {
       pageSize(args.first ?? args.last, 50, MAX_PAGE)
       const filter = readFilter(args.filter)
-      return resolveCursorConnection(
+      return resolveCursorConnection<Promise<SessionRow[]>>(
         { args, defaultSize: 50, maxSize: MAX_PAGE, toCursor: cursorOf },
         async ({ before, after, limit, inverted }) => {
           if (before && after) throw failure('BAD_USER_INPUT', 'Give after or before, not both.')

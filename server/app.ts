@@ -1,0 +1,219 @@
+// The HTTP application: every route, in the order in which a request meets them, and how errors leave it.
+import helmet from '@fastify/helmet'
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
+import { actorOf, checkOrigin, type Access } from './access/actor.ts'
+import { accessRoutes } from './access/routes.ts'
+import type { Config } from './config.ts'
+import { dashboardRoutes, notFoundSentence, type DashboardFiles } from './dashboard-files.ts'
+import { kindOfError, type Database } from './database/connect.ts'
+import { Problem } from './errors.ts'
+import { makeContext, type Services } from './graphql/context.ts'
+import { graphqlErrorOf, makeYoga, notSignedIn } from './graphql/http.ts'
+import { serveSocket } from './graphql/socket.ts'
+import { ingestRoutes } from './ingest/routes.ts'
+import type { WriteQueue } from './ingest/write-queue.ts'
+import { metricsText } from './metrics.ts'
+import type { Logger } from './log.ts'
+
+export interface AppOptions {
+  config: Config
+  database: Database
+  access: Access
+  services: Services
+  queue: WriteQueue
+  dashboard: DashboardFiles
+  log: Logger
+}
+
+const ALLOWED: [RegExp, string][] = [
+  [/^\/api\/ingest\/platform-[ab]\/?$/, 'POST'],
+  [/^\/graphql\/?$/, 'GET, POST'],
+  [/^\/api\/auth\/(sign-in|sign-out|set-up)$/, 'POST'],
+  [/^\//, 'GET'],
+]
+
+export async function buildApp({ config, database, access, services, queue, dashboard, log }: AppOptions) {
+  const onError = (error: unknown, what: string) => log.error({ err: safeError(error) }, what)
+  const app = Fastify({
+    trustProxy: config.trustProxy,
+    bodyLimit: 1024 * 1024,
+    // Zero would let a slow sender hold a connection for ever; bodies have their own, shorter limit on silence.
+    requestTimeout: 300_000,
+    keepAliveTimeout: 75_000,
+    connectionTimeout: 0,
+    onProtoPoisoning: 'ignore',
+    onConstructorPoisoning: 'ignore',
+    routerOptions: { ignoreTrailingSlash: true },
+    forceCloseConnections: 'idle',
+    genReqId: () => crypto.randomUUID(),
+    disableRequestLogging: true,
+    return503OnClosing: false,
+  })
+
+  app.setErrorHandler((error, request, reply) => sendProblem(asProblem(error, onError), request, reply))
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0]!
+    const allow = ALLOWED.find(([pattern]) => pattern.test(path))![1]
+    const isKnown =
+      !/^\/$/.test(allow) && !allow.includes(request.method) && !(allow === 'GET' && path.startsWith('/api/'))
+    const problem = isKnown
+      ? new Problem(
+          'method_not_allowed',
+          `${request.method} is not possible at ${path.slice(0, 80)}; use ${allow.replace(', ', ' or ')}.`,
+          [],
+          { allow },
+        )
+      : new Problem('not_found', notFoundSentence(path))
+    return sendProblem(problem, request, reply)
+  })
+
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'self'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'", 'data:'],
+        fontSrc: ["'self'"],
+        connectSrc: ["'self'", 'ws:', 'wss:'],
+        objectSrc: ["'none'"],
+        baseUri: ["'none'"],
+        formAction: ["'self'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    // Only a browser that came by https may be told to stay there; a proxy in front decides that.
+    strictTransportSecurity: false,
+    global: false,
+  })
+
+  const baseUrl = (request: FastifyRequest) => config.publicUrl ?? `${request.protocol}://${request.host}`
+
+  app.get('/healthz', async () => ({ status: 'ok' }))
+  app.get('/readyz', async (_request, reply) => {
+    try {
+      await database.ping()
+      return { status: 'ok' }
+    } catch {
+      return sendProblem(
+        new Problem('unavailable', 'The database does not answer.', [], { 'retry-after': '2' }),
+        _request,
+        reply,
+      )
+    }
+  })
+  app.get('/metrics', async (_request, reply) => {
+    void reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
+    return metricsText(queue)
+  })
+
+  await app.register((scope) =>
+    ingestRoutes(scope, {
+      ...access,
+      prices: services.prices,
+      queue,
+      rateLimitPerMinute: config.rateLimitPerMinute,
+      baseUrl,
+    }),
+  )
+  await app.register((scope) => accessRoutes(scope, { access, publicUrl: config.publicUrl }))
+
+  const yoga = makeYoga((error) => onError(error, 'a GraphQL resolver failed'))
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', async (request) => checkOrigin(request.headers, config.publicUrl))
+    scope.route({
+      method: ['GET', 'POST'],
+      url: '/graphql',
+      handler: async (request, reply) => {
+        const type = request.headers['content-type']
+        if (request.method === 'POST' && type?.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
+          throw new Problem('unsupported_media_type', 'GraphQL is taken as application/json.')
+        }
+        const actor = await actorOf(access, request.headers).catch((error: unknown) => {
+          if (error instanceof Problem) return error
+          throw error
+        })
+        if (!actor || actor instanceof Problem) {
+          const problem = actor ?? notSignedIn()
+          const { message, extensions } = graphqlErrorOf(problem)
+          return reply
+            .code(problem.status)
+            .headers(problem.headers)
+            .send({ errors: [{ message, extensions: { code: extensions.code } }] })
+        }
+        const runwatch = await makeContext(services, actor)
+        const response = await yoga.handleNodeRequestAndResponse(request, reply, { runwatch })
+        response.headers.forEach((value, name) => void reply.header(name, value))
+        void reply.code(response.status)
+        return reply.send(response.body)
+      },
+    })
+  })
+
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', async (_request, reply) => {
+      await reply.helmet()
+    })
+    dashboardRoutes(scope, dashboard)
+  })
+
+  const closeSockets = serveSocket({
+    server: app.server,
+    yoga,
+    access,
+    services,
+    publicUrl: config.publicUrl,
+    build: dashboard.build,
+    onError,
+  })
+
+  return {
+    app,
+    listen: () => app.listen({ port: config.port, host: config.host }),
+    /** Takes nothing new, answers what was taken, then closes. */
+    async close(): Promise<void> {
+      const closed = app.close()
+      await closeSockets()
+      await queue.close()
+      await closed
+    },
+  }
+}
+
+function asProblem(error: unknown, onError: (error: unknown, what: string) => void): Problem {
+  if (error instanceof Problem) return error
+  const { statusCode, code } = error as { statusCode?: number; code?: string }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Problem('body_too_large', 'The body is too large.')
+  if (statusCode === 415)
+    return new Problem('unsupported_media_type', 'This content type is not supported; send application/json.')
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return new Problem('invalid_json', 'The request could not be read.')
+  onError(error, 'a request failed')
+  if (kindOfError(error) !== 'refused') {
+    return new Problem('unavailable', 'The database cannot be reached. Try again in a few seconds.', [], {
+      'retry-after': '3',
+    })
+  }
+  return new Problem('internal', 'The server failed because of a fault of its own. No event was recorded.')
+}
+
+function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
+  return reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .send(JSON.stringify(problem.body(request.id)))
+}
+
+/** What may be logged of an error: never its query, its parameters or a payload. */
+export function safeError(error: unknown) {
+  const { name, message, code, stack } = error as { name?: string; message?: string; code?: string; stack?: string }
+  const detail = (error as { severity?: string }).severity ? undefined : message
+  return {
+    name,
+    code,
+    message: detail ?? (error as { routine?: string }).routine,
+    stack: detail === undefined ? undefined : stack,
+  }
+}

@@ -1,0 +1,139 @@
+// GraphQL over WebSocket (graphql-ws) on the same path: authenticated on connecting, executed and masked by yoga.
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { ExecutionArgs, GraphQLError } from 'graphql'
+import { CloseCode } from 'graphql-ws'
+import { useServer } from 'graphql-ws/use/ws'
+import { WebSocketServer } from 'ws'
+import { actorOf, checkOrigin, type Access, type Actor } from '../access/actor.ts'
+import { Problem } from '../errors.ts'
+import { failure } from './builder.ts'
+import { makeContext, type Services } from './context.ts'
+import type { makeYoga } from './http.ts'
+
+const MAX_MESSAGE_BYTES = 256 * 1024
+const MAX_OPERATIONS_PER_SOCKET = 100
+const FORBIDDEN_CLOSE_CODE = 4403
+
+interface Extra {
+  request: IncomingMessage
+  actor?: Actor
+}
+
+export interface SocketOptions {
+  server: Server
+  yoga: ReturnType<typeof makeYoga>
+  access: Access
+  services: Services
+  publicUrl: string | null
+  /** tells the dashboard that the server was updated under it */
+  build: string
+  onError(error: unknown, what: string): void
+}
+
+/** @returns closes all sockets with "going away" */
+export function serveSocket({
+  server,
+  yoga,
+  access,
+  services,
+  publicUrl,
+  build,
+  onError,
+}: SocketOptions): () => Promise<void> {
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES })
+  const operations = new WeakMap<object, Set<string>>()
+
+  const disposable = useServer<Record<string, unknown>, Partial<Extra>>(
+    {
+      connectionInitWaitTimeout: 10_000,
+      onConnect: async (context) => {
+        const { request } = context.extra as Extra
+        try {
+          const actor = await actorOf(access, request.headers, context.connectionParams ?? {})
+          if (!actor)
+            return close(context.extra, CloseCode.Unauthorized, 'Sign in, or send an API key in connection_init.')
+          context.extra.actor = actor
+          return { build }
+        } catch (error) {
+          if (!(error instanceof Problem)) onError(error, 'a socket could not be authenticated')
+          const isForbidden = error instanceof Problem && error.status === 403
+          const reason = error instanceof Problem ? error.detail : 'The server cannot check who you are right now.'
+          const code = isForbidden
+            ? FORBIDDEN_CLOSE_CODE
+            : error instanceof Problem
+              ? CloseCode.Unauthorized
+              : CloseCode.InternalServerError
+          return close(context.extra, code, reason)
+        }
+      },
+      onSubscribe: async (context, id, payload) => {
+        const { actor } = context.extra as Extra
+        const running = operations.get(context) ?? new Set()
+        operations.set(context, running)
+        if (running.size >= MAX_OPERATIONS_PER_SOCKET) {
+          return [
+            failure('TOO_MANY_SUBSCRIPTIONS', `A socket runs at most ${MAX_OPERATIONS_PER_SOCKET} operations at once.`),
+          ]
+        }
+        const runwatch = await makeContext(services, actor!)
+        const { schema, parse, validate, contextFactory, execute, subscribe } = yoga.getEnveloped({
+          runwatch,
+          params: payload,
+        })
+        let document
+        try {
+          document = parse(payload.query)
+        } catch (error) {
+          return [error as GraphQLError]
+        }
+        const errors = validate(schema, document)
+        if (errors.length > 0) return errors as GraphQLError[]
+        running.add(id)
+        return {
+          schema,
+          document,
+          operationName: payload.operationName,
+          variableValues: payload.variables,
+          contextValue: await contextFactory(),
+          rootValue: { execute, subscribe },
+        }
+      },
+      execute: (args) => (args as Enveloped).rootValue.execute(args),
+      subscribe: (args) => (args as Enveloped).rootValue.subscribe(args),
+      onComplete: (context, id) => void operations.get(context)?.delete(id),
+      onError: (context, id) => void operations.get(context)?.delete(id),
+    },
+    sockets,
+    12_000,
+  )
+
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const path = (request.url ?? '').split('?')[0]
+    const refuse = (line: string) => socket.end(`HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+    if (path !== '/graphql') return refuse('404 Not Found')
+    try {
+      checkOrigin(request.headers, publicUrl)
+    } catch {
+      return refuse('403 Forbidden')
+    }
+    socket.on('error', () => {})
+    sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request))
+  }
+  server.on('upgrade', onUpgrade)
+
+  return async () => {
+    server.off('upgrade', onUpgrade)
+    await disposable.dispose()
+    for (const client of sockets.clients) client.terminate()
+  }
+}
+
+type Enveloped = ExecutionArgs & { rootValue: { execute(args: unknown): never; subscribe(args: unknown): never } }
+
+/** A sentence of at most 123 bytes fits into a close frame. */
+function close(extra: object, code: number, reason: string): false {
+  const { socket } = extra as { socket: { close(code: number, reason: string): void } }
+  socket.close(code, Buffer.from(reason).subarray(0, 120).toString().replaceAll('\ufffd', ''))
+  return false
+}

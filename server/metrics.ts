@@ -1,0 +1,22 @@
+// What /metrics shows, in the Prometheus text format.
+import type { WriteQueue } from './ingest/write-queue.ts'
+
+export function metricsText(queue: WriteQueue): string {
+  const { counters, depth } = queue
+  const memory = process.memoryUsage()
+  const lines: [name: string, type: 'counter' | 'gauge', help: string, value: number][] = [
+    ['runwatch_ingested_events_total', 'counter', 'Events committed by this process.', counters.events],
+    ['runwatch_flushes_total', 'counter', 'Transactions that wrote events.', counters.flushes],
+    ['runwatch_flush_retries_total', 'counter', 'Flushes that were tried again.', counters.retries],
+    ['runwatch_flush_halvings_total', 'counter', 'Flushes that were split to find a bad request.', counters.halvings],
+    ['runwatch_merged_requests_total', 'counter', 'Requests merged under row locks.', counters.merges],
+    ['runwatch_queue_events', 'gauge', 'Events that wait to be written.', depth.events],
+    ['runwatch_queue_bytes', 'gauge', 'Bytes of the requests that wait.', depth.bytes],
+    ['process_resident_memory_bytes', 'gauge', 'Resident memory.', memory.rss],
+    ['nodejs_heap_size_used_bytes', 'gauge', 'Heap in use.', memory.heapUsed],
+    ['process_uptime_seconds', 'gauge', 'Seconds since the start.', process.uptime()],
+  ]
+  return lines
+    .map(([name, type, help, value]) => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}\n`)
+    .join('')
+}

@@ -1,0 +1,98 @@
+// The composition root: starts every part in order and closes them in reverse. Many may run in one process.
+import { People } from './access/people.ts'
+import { KeyRing } from './access/keys.ts'
+import { buildApp, safeError } from './app.ts'
+import type { Config } from './config.ts'
+import { loadDashboard } from './dashboard-files.ts'
+import { connectDatabase } from './database/connect.ts'
+import { startEmbeddedPostgres } from './database/embedded.ts'
+import { migrate } from './database/migrate.ts'
+import { ensurePartitions } from './database/partitions.ts'
+import { WriteQueue } from './ingest/write-queue.ts'
+import { Bus } from './live/bus.ts'
+import { SessionFeed } from './live/session-feed.ts'
+import type { Logger } from './log.ts'
+import { OwnPrices } from './sessions/own-prices.ts'
+import { QuietTimes } from './sessions/quiet.ts'
+
+const LAST_USED_EVERY_MS = 30_000
+const PARTITIONS_EVERY_MS = 3_600_000
+
+export interface Runwatch {
+  /** where it listens, e.g. http://127.0.0.1:4000 */
+  address: string
+  /** where people reach it */
+  publicUrl: string
+  databaseUrl: string
+  /** the one-time link that makes the first admin; null where there is one */
+  setUpLink: string | null
+  close(): Promise<void>
+}
+
+/** @throws ConfigError, EmbeddedPostgresError or MigrationError with a sentence; a port that is taken: EADDRINUSE */
+export async function startRunwatch(
+  config: Config,
+  { log, dashboardFolder }: { log: Logger; dashboardFolder: string },
+): Promise<Runwatch> {
+  const closers: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const step of closers.splice(0).reverse()) {
+      await step().catch((error: unknown) => log.error({ err: safeError(error) }, 'a part did not close cleanly'))
+    }
+  }
+  try {
+    let databaseUrl = config.databaseUrl
+    if (databaseUrl === null) {
+      const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log: (line) => log.info(line) })
+      closers.push(() => postgres.stop())
+      databaseUrl = postgres.url
+    }
+    const database = connectDatabase({ url: databaseUrl, prepare: config.databasePrepare })
+    closers.push(() => database.close())
+    const onError = (error: unknown, what: string) => log.error({ err: safeError(error) }, what)
+
+    for (const name of await migrate(database.jobs)) log.info({ migration: name }, 'migration applied')
+    await ensurePartitions(database.jobs)
+
+    const bus = new Bus(database.jobs)
+    const keys = new KeyRing(database.jobs, () => bus.publishSettings())
+    const prices = new OwnPrices(database.jobs, () => bus.publishSettings())
+    const people = new People(database.jobs)
+    await Promise.all([keys.load(), prices.load()])
+    bus.onSettingsChanged(
+      () =>
+        void Promise.all([keys.load(), prices.load()]).catch((error: unknown) =>
+          onError(error, 'settings could not be read'),
+        ),
+    )
+    await bus.connect()
+    closers.push(() => bus.close())
+
+    if (config.initApiKey) await keys.ensure(config.initApiKey)
+    if (config.initAdmin) await people.setAdmin(config.initAdmin.email, config.initAdmin.password, { onlyIfNone: true })
+
+    const feed = new SessionFeed(bus, database.reads, onError)
+    const queue = new WriteQueue({ sql: database.ingest, onCommitted: (written) => bus.publish(written), onError })
+
+    const every = (ms: number, what: string, work: () => Promise<void>) => {
+      const timer = setInterval(() => void work().catch((error: unknown) => onError(error, what)), ms)
+      closers.push(async () => clearInterval(timer))
+    }
+    closers.push(() => keys.flushLastUsed())
+    every(LAST_USED_EVERY_MS, 'the last use of keys could not be written', () => keys.flushLastUsed())
+    every(PARTITIONS_EVERY_MS, 'partitions could not be made', () => ensurePartitions(database.jobs))
+
+    const access = { keys, people }
+    const services = { sql: database.reads, access, feed, prices, quiet: new QuietTimes(database.reads) }
+    const dashboard = await loadDashboard(dashboardFolder)
+    const app = await buildApp({ config, database, access, services, queue, dashboard, log })
+    closers.push(() => app.close())
+    const address = await app.listen()
+    const publicUrl = config.publicUrl ?? address
+    const token = await people.newSetUpToken()
+    return { address, publicUrl, databaseUrl, setUpLink: token && `${publicUrl}/set-up#token=${token}`, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
