@@ -1,0 +1,37 @@
+// Once per run: the dashboard is built, Postgres runs in a folder of its own, and a migrated template is ready.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import type { TestProject } from 'vitest/node'
+import { buildDashboardIfStale } from '../../server/dashboard-build.ts'
+import { startEmbeddedPostgres } from '../../server/database/embedded.ts'
+import { migrate } from '../../server/database/migrate.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    databaseUrl: string
+  }
+}
+
+export default async function setup(project: TestProject) {
+  const [folder] = await Promise.all([mkdtemp(join(tmpdir(), 'runwatch-test-')), buildDashboardIfStale(() => {})])
+  const embedded = await startEmbeddedPostgres({ dataDir: folder })
+  const admin = postgres(embedded.url, { max: 1, onnotice: () => {} })
+  await admin`create database template_runwatch`
+  const template = postgres(withDatabase(embedded.url, 'template_runwatch'), { max: 2, onnotice: () => {} })
+  await migrate(template)
+  await template.end()
+  await admin.end()
+  project.provide('databaseUrl', embedded.url)
+  return async () => {
+    await embedded.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function withDatabase(url: string, name: string): string {
+  const parsed = new URL(url)
+  parsed.pathname = `/${name}`
+  return parsed.href
+}

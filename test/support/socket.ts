@@ -1,0 +1,59 @@
+// A graphql-ws client whose messages queue up, so that a test waits for a message and never for a time.
+import { createClient, type Client } from 'graphql-ws'
+import WebSocket from 'ws'
+import { KEY } from './server.ts'
+
+export interface Subscription<T> {
+  /** the next message, waited for at most `withinMs` */
+  next(withinMs?: number): Promise<T>
+  /** all that have come and were not read */
+  waiting: T[]
+  /** why it ended, once it has */
+  ended: Promise<unknown>
+  stop(): void
+}
+
+export function socketClient(url: string, options: { connectionParams?: Record<string, unknown>; retryAttempts?: number } = {}): Client {
+  return createClient({
+    url: `${url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: options.connectionParams ?? { 'x-api-key': KEY },
+    retryAttempts: options.retryAttempts ?? 0,
+    lazy: true,
+  })
+}
+
+export function subscribe<T = any>(client: Client, query: string, variables: Record<string, unknown> = {}): Subscription<T> {
+  const waiting: T[] = []
+  const readers: ((message: T) => void)[] = []
+  let stop = () => {}
+  const ended = new Promise<unknown>((resolve) => {
+    stop = client.subscribe<T>(
+      { query, variables },
+      {
+        next: (message) => {
+          const reader = readers.shift()
+          if (reader) reader(message as T)
+          else waiting.push(message as T)
+        },
+        error: resolve,
+        complete: () => resolve(null),
+      },
+    )
+  })
+  return {
+    waiting,
+    ended,
+    stop: () => stop(),
+    next: (withinMs = 5_000) => {
+      if (waiting.length > 0) return Promise.resolve(waiting.shift()!)
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error(`no message within ${withinMs} ms`)), withinMs)
+        readers.push((message) => {
+          clearTimeout(timer)
+          resolve(message)
+        })
+      })
+    },
+  }
+}
