@@ -4,7 +4,7 @@ import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { actorOf, checkOrigin, type Access } from './access/actor.ts'
 import { accessRoutes } from './access/routes.ts'
 import type { Config } from './config.ts'
-import { dashboardRoutes, notFoundSentence, type DashboardFiles } from './dashboard-files.ts'
+import { dashboardRoutes, noRoute, type DashboardFiles } from './dashboard-files.ts'
 import { kindOfError, type Database } from './database/connect.ts'
 import { Problem } from './errors.ts'
 import { makeContext, type Services } from './graphql/context.ts'
@@ -25,13 +25,6 @@ export interface AppOptions {
   log: Logger
 }
 
-const ALLOWED: [RegExp, string][] = [
-  [/^\/api\/ingest\/platform-[ab]\/?$/, 'POST'],
-  [/^\/graphql\/?$/, 'GET, POST'],
-  [/^\/api\/auth\/(sign-in|sign-out|set-up)$/, 'POST'],
-  [/^\//, 'GET'],
-]
-
 export async function buildApp({ config, database, access, services, queue, dashboard, log }: AppOptions) {
   const onError = (error: unknown, what: string) => log.error({ err: safeError(error) }, what)
   const app = Fastify({
@@ -46,25 +39,12 @@ export async function buildApp({ config, database, access, services, queue, dash
     routerOptions: { ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
     genReqId: () => crypto.randomUUID(),
-    disableRequestLogging: true,
     return503OnClosing: false,
   })
 
   app.setErrorHandler((error, request, reply) => sendProblem(asProblem(error, onError), request, reply))
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?')[0]!
-    const allow = ALLOWED.find(([pattern]) => pattern.test(path))![1]
-    const isKnown =
-      !/^\/$/.test(allow) && !allow.includes(request.method) && !(allow === 'GET' && path.startsWith('/api/'))
-    const problem = isKnown
-      ? new Problem(
-          'method_not_allowed',
-          `${request.method} is not possible at ${path.slice(0, 80)}; use ${allow.replace(', ', ' or ')}.`,
-          [],
-          { allow },
-        )
-      : new Problem('not_found', notFoundSentence(path))
-    return sendProblem(problem, request, reply)
+  app.setNotFoundHandler((request) => {
+    throw noRoute(request)
   })
 
   await app.register(helmet, {

@@ -65,7 +65,7 @@ export function dashboardRoutes(app: FastifyInstance, { files }: DashboardFiles)
       !request.headers.accept
     const isPagePath = !path.startsWith('/api/') && !path.startsWith('/assets/') && extname(path) === ''
     const file = files.get(path) ?? (isPagePath && wantsPage ? files.get('/index.html') : undefined)
-    if (!file) throw new Problem('not_found', notFoundSentence(path))
+    if (!file) throw noRoute(request)
     void reply
       .header('content-type', file.type)
       .header('cache-control', file.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache')
@@ -79,5 +79,26 @@ export function dashboardRoutes(app: FastifyInstance, { files }: DashboardFiles)
   })
 }
 
-export const notFoundSentence = (path: string) =>
-  `There is nothing at ${path.slice(0, 80)}. Events go to POST /api/ingest/platform-a or POST /api/ingest/platform-b.`
+const METHODS: [path: RegExp, methods: string][] = [
+  [/^\/api\/ingest\/platform-[ab]\/?$/, 'POST'],
+  [/^\/graphql\/?$/, 'GET, POST'],
+  [/^\/api\/auth\/(sign-in|sign-out|set-up)$/, 'POST'],
+  [/^\/api\/auth\/state$|^\/(healthz|readyz|metrics)$|^\/(?!api\/)/, 'GET'],
+]
+
+/** What is said to a request that no route takes: another method, or nothing there. */
+export function noRoute({ method, url }: { method: string; url: string }): Problem {
+  const path = url.split('?')[0]!
+  const named = path.slice(0, 80)
+  const allow = METHODS.find(([pattern]) => pattern.test(path))?.[1]
+  if (allow && !allow.split(', ').includes(method)) {
+    return new Problem(
+      'method_not_allowed',
+      `${method} is not possible at ${named}; use ${allow.replace(', ', ' or ')}.`,
+      [],
+      { allow },
+    )
+  }
+  const where = 'Events go to POST /api/ingest/platform-a or POST /api/ingest/platform-b'
+  return new Problem('not_found', `There is nothing at ${named}. ${where}.`)
+}

@@ -8,6 +8,7 @@ import { cleanText } from './clean-text.ts'
 import type { ParseContext, ParsedRequest, ParsedSession, Warning } from './parsed.ts'
 import { isObject, nonBlank, readError, readRedactedError } from './platform-b-errors.ts'
 import { readNodes, type NodeTypes, type ReadNodes } from './platform-b-nodes.ts'
+import { unwrap } from './platform-b-envelope.ts'
 import { readTimestamp } from './timestamp.ts'
 
 export const MAX_NODE_RUNS = 20_000
@@ -38,104 +39,46 @@ export function parsePlatformB(body: unknown, context: ParseContext): ParsedRequ
   const warnings: Warning[] = []
   const sessions = new Map<string, ParsedSession>()
   let nodeRuns = 0
+  const refused: Problem[] = []
   list.forEach((item, place) => {
     const pointer = Array.isArray(body) ? `/${place}` : ''
     const label = list.length > 1 ? `Execution ${place + 1} of ${list.length}: ` : ''
-    const { execution, workflow } = unwrap(item, pointer, label)
+    const unwrapped = unwrap(item, pointer, label)
+    if (unwrapped instanceof Problem) {
+      refused.push(unwrapped)
+      return
+    }
+    const { execution, workflow } = unwrapped
     nodeRuns += countRuns(execution)
     if (nodeRuns > MAX_NODE_RUNS) throw tooLarge(`more than ${MAX_NODE_RUNS} node runs`, `${MAX_NODE_RUNS}`)
-    const parsed = readExecution(execution, workflow, pointer, label, context)
+    if (refused.length > 0) return
+    const parsed = readExecution(execution, workflow, context)
     for (const note of parsed.execution!.coverage) {
       if (note.code === 'unreadable') warnings.push({ pointer: `${pointer}/execution`, field: 'execution', ...note })
     }
     const before = sessions.get(parsed.identity.id)
-    if (!before) sessions.set(parsed.identity.id, parsed)
-    else {
+    if (before) {
       const merged = mergeExecution(
         { session: before.execution!, events: before.events },
         { session: parsed.execution!, events: parsed.events },
       )
-      sessions.set(parsed.identity.id, { identity: before.identity, execution: merged.session, events: merged.events })
+      parsed.execution = merged.session
+      parsed.events = merged.events
     }
+    sessions.set(parsed.identity.id, parsed)
   })
+  if (refused.length > 0) {
+    const more = refused.length > 1 ? ` (${refused.length - 1} more in errors.)` : ''
+    throw new Problem(
+      'invalid_payload',
+      refused[0]!.detail + more,
+      refused.flatMap((problem) => problem.fields),
+    )
+  }
   return { sessions: [...sessions.values()], accepted: list.length, warnings }
 }
 
-function unwrap(item: unknown, pointer: string, label: string): { execution: Fields; workflow: Fields } {
-  const refuse = (code: string, sentence: string, field = 'execution') => {
-    const detail = `${label}${sentence} No event was recorded.`
-    return new Problem('invalid_payload', detail, [{ pointer: `${pointer}/${field}`, field, code, detail }])
-  }
-  if (!isObject(item)) {
-    throw refuse('not_an_object', `The body must be {"execution": {"id": ..}}, not ${quoted(item)}.`)
-  }
-  let execution = Object.hasOwn(item, 'execution') ? item.execution : unflatten(item)
-  if (typeof execution === 'string') {
-    try {
-      execution = JSON.parse(execution)
-    } catch {
-      throw refuse(
-        'not_an_object',
-        `execution is text that is not JSON (${quoted(execution)}); send the object itself.`,
-      )
-    }
-  }
-  if (execution === undefined || execution === null) {
-    if (Array.isArray(item.data)) {
-      throw refuse(
-        'list_of_executions',
-        'This is the answer of a list call ({"data": [..]}); send each execution as {"execution": {..}}, or a list of such objects.',
-      )
-    }
-    if (isObject(item.trigger)) {
-      throw refuse(
-        'no_execution_id',
-        'A trigger failed before there was an execution, so there is no execution.id to record it under.',
-      )
-    }
-    const isBare =
-      Object.hasOwn(item, 'id') &&
-      ['workflowId', 'status', 'data', 'startedAt', 'mode'].some((key) => Object.hasOwn(item, key))
-    const fix = isBare ? 'This looks like a bare execution; wrap it:' : 'The field execution is missing; send'
-    throw refuse('missing_wrapper', `${fix} {"execution": {"id": .., "workflowId": .., "status": ..}}.`)
-  }
-  if (!isObject(execution)) {
-    throw refuse(
-      'not_an_object',
-      `execution must be an object like {"id": "15", "workflowId": ".."}, not ${quoted(execution)}.`,
-    )
-  }
-  const id = execution.id
-  const isUsable =
-    (typeof id === 'string' && id.trim() !== '' && id.trim().length <= 128 && id.trim() !== '__UNKNOWN__') ||
-    Number.isSafeInteger(id)
-  if (!isUsable) {
-    const came = id === undefined || id === null || id === '' ? 'is missing or empty' : `cannot be ${quoted(id)}`
-    throw refuse(
-      'bad_execution_id',
-      `execution.id ${came}; send the id of the run as text of 1 to 128 characters or a whole number (in an expression: $execution.id).`,
-      'execution/id',
-    )
-  }
-  return { execution, workflow: isObject(item.workflow) ? item.workflow : {} }
-}
-
-/** `{"execution.id": "5"}` as older HTTP nodes send their fields. */
-function unflatten(item: Fields): Fields | undefined {
-  const dotted = Object.keys(item).filter((key) => key.startsWith('execution.'))
-  if (dotted.length === 0) return undefined
-  const execution: Fields = Object.create(null)
-  for (const key of dotted) execution[key.slice('execution.'.length)] = item[key]
-  return execution
-}
-
-function readExecution(
-  execution: Fields,
-  workflow: Fields,
-  pointer: string,
-  label: string,
-  context: ParseContext,
-): ParsedSession {
+function readExecution(execution: Fields, workflow: Fields, context: ParseContext): ParsedSession {
   const coverage: CoverageNote[] = []
   const note = (code: string, detail: string) => coverage.push({ code, detail })
   const workflowData = isObject(execution.workflowData) ? execution.workflowData : {}
