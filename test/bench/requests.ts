@@ -1,0 +1,77 @@
+// Requests rendered once, of which only the session ids change: the load costs little beside what it measures.
+import { closingEvent, runOf, SHAPES, type SentEvent, type ShapeName } from './events.ts'
+
+const ID_LENGTH = 24
+const VARIANTS = 20
+
+/** A whole HTTP request and where its session ids stand, per session. */
+export interface RenderedRequest {
+  bytes: Buffer
+  places: number[][]
+  events: number
+  /** goes on with the session of the request before */
+  continues: boolean
+  /** how the answer must begin */
+  answer: Buffer
+}
+
+const marker = (session: number) => `@${String(session).padStart(ID_LENGTH - 1, '@')}`
+
+/** A connection's own requests: a request that is being sent must not be written to by another. */
+export function renderRequests(shape: ShapeName, head: string, salt: number): RenderedRequest[] {
+  if (shape !== 'single') {
+    const { events, perSession } = SHAPES[shape]
+    return Array.from({ length: 2 }, (_, variant) =>
+      render(
+        head,
+        Array.from({ length: events / perSession }, (_, s) => runOf(perSession, (salt + variant) * 1000 + s, marker(s))).flat(),
+        true,
+        false,
+      ),
+    )
+  }
+  const requests: RenderedRequest[] = []
+  for (let i = 0; i < VARIANTS; i++) {
+    // Four in five runs are one post; every fifth takes three.
+    if (i % 5 < 4) requests.push(render(head, [closingEvent(salt * 100 + i, marker(0))], false, false))
+    else runOf(3, salt * 100 + i, marker(0)).forEach((step, n) => requests.push(render(head, [step], false, n > 0)))
+  }
+  return requests
+}
+
+function render(head: string, events: SentEvent[], isArray: boolean, continues: boolean): RenderedRequest {
+  const body = Buffer.from(JSON.stringify(isArray ? events : events[0]))
+  const bytes = Buffer.concat([Buffer.from(`${head}content-length: ${body.length}\r\n\r\n`), body])
+  const places: number[][] = []
+  for (let session = 0; ; session++) {
+    const own = positions(bytes, marker(session))
+    if (own.length === 0) break
+    places.push(own)
+  }
+  const answer = Buffer.from(`{"accepted":${events.length},"duplicate":false,`)
+  return { bytes, places, events: events.length, continues, answer }
+}
+
+export function positions(bytes: Buffer, text: string): number[] {
+  const found: number[] = []
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + text.length)) found.push(at)
+  return found
+}
+
+/** Ids that no other round uses. */
+export class SessionIds {
+  private count = 0
+  private last = ''
+
+  constructor(private readonly prefix: string) {}
+
+  fill(request: RenderedRequest): void {
+    for (const places of request.places) {
+      if (!request.continues) {
+        const number = (this.count++).toString(36)
+        this.last = this.prefix + '-' + number.padStart(ID_LENGTH - this.prefix.length - 1, '0')
+      }
+      for (const place of places) request.bytes.latin1Write(this.last, place)
+    }
+  }
+}
