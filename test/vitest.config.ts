@@ -1,9 +1,12 @@
 // All tests: one embedded Postgres for the run, one database per test file.
+import { createRequire } from 'node:module'
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
-  plugins: [svelte()],
+  plugins: [svelte({ configFile: false })],
+  // Node and Vite would each load a copy of graphql of their own, whose errors do not know each other.
+  resolve: { alias: [{ find: /^graphql$/, replacement: createRequire(import.meta.url).resolve('graphql') }] },
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],

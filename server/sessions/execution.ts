@@ -1,7 +1,7 @@
 // What becomes of an execution of platform B that is posted again: by rank, and never poorer than before. Pure.
 import { totalsOf, type EventDraft, type SessionWrite } from './session.ts'
 
-interface Execution {
+export interface Execution {
   session: SessionWrite
   events: EventDraft[]
 }

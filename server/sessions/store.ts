@@ -4,7 +4,8 @@ import { arrayLiterals, columnNames, unnestArguments, unnestedColumns } from '..
 import { EVENT_COLUMNS, SESSION_COLUMNS, type EventWrite } from './columns.ts'
 import type { EventDraft, SessionWrite, Status } from './session.ts'
 
-type Sql = postgres.Sql | postgres.TransactionSql
+export type Transaction = postgres.TransactionSql
+type Sql = postgres.Sql | Transaction
 
 /** What a write made of a session. `revision` is text: it may exceed what a number holds. */
 export interface WrittenSession {

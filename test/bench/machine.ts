@@ -55,6 +55,17 @@ export function postgresCpuSeconds(postmaster: number): number | null {
   return ticks / TICKS_PER_SECOND
 }
 
+/** Time that anything on the machine was at work. */
+export function machineCpuSeconds(): number | null {
+  try {
+    const ticks = readFileSync('/proc/stat', 'utf8').split('\n')[0]!.trim().split(/\s+/).slice(1).map(Number)
+    const [user, nice, system, , , irq, softirq, steal] = ticks as [number, number, number, number, number, number, number, number]
+    return (user + nice + system + irq + softirq + steal) / TICKS_PER_SECOND
+  } catch {
+    return null
+  }
+}
+
 /** Fields of /proc/<pid>/stat after the name, which may hold spaces. */
 function statOf(pid: number): string[] | null {
   try {

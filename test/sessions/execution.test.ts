@@ -9,7 +9,16 @@ function executionOf(fields: object) {
   return { session: sessions[0]!.execution!, events: sessions[0]!.events }
 }
 const runData = (...names: string[]) => ({
-  data: { resultData: { runData: Object.fromEntries(names.map((name, i) => [name, [{ startTime: 1795219257000 + i, executionTime: 1, executionStatus: 'success', executionIndex: i }]])) } },
+  data: {
+    resultData: {
+      runData: Object.fromEntries(
+        names.map((name, i) => [
+          name,
+          [{ startTime: 1795219257000 + i, executionTime: 1, executionStatus: 'success', executionIndex: i }],
+        ]),
+      ),
+    },
+  },
 })
 const at = (second: number) => ({ stoppedAt: `2026-11-21T11:00:0${second}.000Z` })
 
@@ -20,8 +29,18 @@ test.each([
   ['success, then nothing', { status: 'success' }, {}, 'success'],
   ['waiting, then error', { status: 'waiting' }, { status: 'error' }, 'error'],
   ['canceled, then unknown', { status: 'canceled' }, { status: 'unknown' }, 'canceled'],
-  ['two finals: the later stoppedAt, coming last', { status: 'success', ...at(1) }, { status: 'error', ...at(2) }, 'error'],
-  ['two finals: the later stoppedAt, coming first', { status: 'error', ...at(2) }, { status: 'success', ...at(1) }, 'error'],
+  [
+    'two finals: the later stoppedAt, coming last',
+    { status: 'success', ...at(1) },
+    { status: 'error', ...at(2) },
+    'error',
+  ],
+  [
+    'two finals: the later stoppedAt, coming first',
+    { status: 'error', ...at(2) },
+    { status: 'success', ...at(1) },
+    'error',
+  ],
   ['two finals without times: the later receipt', { status: 'success' }, { status: 'error' }, 'error'],
   ['success, then the body of an error workflow', { status: 'success' }, { error: { message: 'x' } }, 'error'],
 ])('%s', (_what, first, second, word) => {
@@ -33,7 +52,10 @@ test.each([
 test('the steps of a full post stay when a bare one follows, and the other way round', () => {
   const full = executionOf({ status: 'success', ...runData('A', 'B') })
   const bare = executionOf({ status: 'success' })
-  for (const [first, second] of [[full, bare], [bare, full]] as const) {
+  for (const [first, second] of [
+    [full, bare],
+    [bare, full],
+  ] as const) {
     const merged = mergeExecution(first, second)
     expect(merged.session.eventCount).toBe(2)
     expect(merged.session.coverage.map((note) => note.code)).not.toContain('no_run_data')
@@ -51,5 +73,11 @@ test('what is not known yet is filled in, what is known stays', () => {
     executionOf({ status: 'error', error: { message: 'first' }, lastNodeExecuted: 'N' }),
     executionOf({ status: 'error', workflowName: 'Invoices', startedAt: '2026-11-21T11:00:00Z', ...at(2) }),
   )
-  expect(merged.session).toMatchObject({ agent: 'Invoices', errorMessage: 'first', lastNode: 'N', durationMs: 2000, durationSource: 'REPORTED' })
+  expect(merged.session).toMatchObject({
+    agent: 'Invoices',
+    errorMessage: 'first',
+    lastNode: 'N',
+    durationMs: 2000,
+    durationSource: 'REPORTED',
+  })
 })

@@ -18,7 +18,9 @@ function eventsOf(bodies: object[]): { identity: SessionIdentity; events: EventD
 
 function permutations<T>(list: T[]): T[][] {
   if (list.length < 2) return [list]
-  return list.flatMap((item, i) => permutations([...list.slice(0, i), ...list.slice(i + 1)]).map((rest) => [item, ...rest]))
+  return list.flatMap((item, i) =>
+    permutations([...list.slice(0, i), ...list.slice(i + 1)]).map((rest) => [item, ...rest]),
+  )
 }
 
 const END = { type: 'session.end' }
@@ -71,11 +73,21 @@ test('totals are exact sums, and a sum of nothing known is null', () => {
 })
 
 test.each([
-  ['times of their own', [{ timestamp: '2026-11-21T12:00:00Z' }, { timestamp: '2026-11-21T12:00:02Z', duration_ms: 500 }], 2500, 'SPAN'],
+  [
+    'times of their own',
+    [{ timestamp: '2026-11-21T12:00:00Z' }, { timestamp: '2026-11-21T12:00:02Z', duration_ms: 500 }],
+    2500,
+    'SPAN',
+  ],
   ['only durations', [{ duration_ms: 100 }, { duration_ms: 250.5 }], 350.5, 'STEPS'],
   ['neither', [{}, {}], null, null],
   ['one time and no duration', [{ timestamp: '2026-11-21T12:00:00Z' }], null, null],
-  ['a time too far off', [{ timestamp: '2020-01-01T00:00:00Z' }, { timestamp: '2026-11-21T12:00:00Z', duration_ms: 5 }], 5, 'SPAN'],
+  [
+    'a time too far off',
+    [{ timestamp: '2020-01-01T00:00:00Z' }, { timestamp: '2026-11-21T12:00:00Z', duration_ms: 5 }],
+    5,
+    'SPAN',
+  ],
 ])('the duration of events with %s', (_what, bodies, durationMs, durationSource) => {
   const { identity, events } = eventsOf(bodies)
   expect(foldEvents(identity, events)).toMatchObject({ durationMs, durationSource })

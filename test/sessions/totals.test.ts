@@ -22,7 +22,7 @@ async function disagreements() {
 
 /** A repeatable sequence, so that a failure can be looked at again. */
 function random(seed: number) {
-  return () => ((seed = (seed * 1664525 + 1013904223) % 2 ** 32) / 2 ** 32)
+  return () => (seed = (seed * 1664525 + 1013904223) % 2 ** 32) / 2 ** 32
 }
 
 test('400 requests at once to 20 sessions leave totals that equal the sums of the events', async () => {
@@ -42,16 +42,30 @@ test('400 requests at once to 20 sessions leave totals that equal the sums of th
   )
   const answers = await Promise.all(requests.map((events) => server.ingestA(events)))
   expect(answers.every((answer) => answer.status === 200)).toBe(true)
-  const [{ count }] = (await server.database.sql`select count(*)::int as count from events`) as unknown as [{ count: number }]
+  const [{ count }] = (await server.database.sql`select count(*)::int as count from events`) as unknown as [
+    { count: number },
+  ]
   expect(count).toBe(requests.flat().length)
   expect(await disagreements()).toEqual([])
 })
 
 test('the database folds one by one to the same session as all at once', async () => {
   const bodies = [
-    { type: 'llm.call', model: 'b', timestamp: new Date(Date.now() - 5000).toISOString(), duration_ms: 10, prompt_tokens: 3 },
+    {
+      type: 'llm.call',
+      model: 'b',
+      timestamp: new Date(Date.now() - 5000).toISOString(),
+      duration_ms: 10,
+      prompt_tokens: 3,
+    },
     { type: 'tool.call', error: 'late error', timestamp: new Date(Date.now() - 1000).toISOString() },
-    { type: 'llm.call', model: 'a', error: 'early error', timestamp: new Date(Date.now() - 9000).toISOString(), cost: '0.05' },
+    {
+      type: 'llm.call',
+      model: 'a',
+      error: 'early error',
+      timestamp: new Date(Date.now() - 9000).toISOString(),
+      cost: '0.05',
+    },
     { type: 'span', status: 'error', timestamp: new Date(Date.now() - 2000).toISOString() },
     { type: 'session.end', timestamp: new Date(Date.now() - 500).toISOString() },
   ]
@@ -66,7 +80,10 @@ test('the database folds one by one to the same session as all at once', async (
 })
 
 test('an event that comes after the close is kept, marked late, and does not reopen', async () => {
-  await server.ingestA([{ session_id: 'late', type: 'span' }, { session_id: 'late', status: 'success', type: 'span' }])
+  await server.ingestA([
+    { session_id: 'late', type: 'span' },
+    { session_id: 'late', status: 'success', type: 'span' },
+  ])
   await server.ingestA({ session_id: 'late', type: 'tool.call', tool_name: 'afterwards' })
   const { session } = await server.query(
     `{ session(platform: PLATFORM_A, externalId: "late") { status eventCount events { nodes { name late } } } }`,
@@ -74,13 +91,21 @@ test('an event that comes after the close is kept, marked late, and does not reo
   expect(session).toEqual({
     status: 'COMPLETED',
     eventCount: 3,
-    events: { nodes: [{ name: null, late: false }, { name: null, late: false }, { name: 'afterwards', late: true }] },
+    events: {
+      nodes: [
+        { name: null, late: false },
+        { name: null, late: false },
+        { name: 'afterwards', late: true },
+      ],
+    },
   })
 })
 
 test('an event_id is stored once in its session, also at 20 at once', async () => {
   const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => server.ingestA({ session_id: 'once', type: 'llm.call', event_id: 'e-1', prompt_tokens: i + 1 })),
+    Array.from({ length: 20 }, (_, i) =>
+      server.ingestA({ session_id: 'once', type: 'llm.call', event_id: 'e-1', prompt_tokens: i + 1 }),
+    ),
   )
   expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(200))
   const [row] = await server.database.sql`select event_count from sessions where external_id = 'once'`
@@ -89,7 +114,9 @@ test('an event_id is stored once in its session, also at 20 at once', async () =
 })
 
 test('sums beyond 2^63 are kept', async () => {
-  await server.ingestA(Array.from({ length: 1100 }, () => ({ session_id: 'huge', type: 'span', prompt_tokens: 9007199254740991 })))
+  await server.ingestA(
+    Array.from({ length: 1100 }, () => ({ session_id: 'huge', type: 'span', prompt_tokens: 9007199254740991 })),
+  )
   const { session } = await server.query(`{ session(platform: PLATFORM_A, externalId: "huge") { promptTokens } }`)
   expect(session.promptTokens).toBe(String(9007199254740991n * 1100n))
 })

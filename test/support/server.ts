@@ -31,7 +31,9 @@ export interface Answer {
   body: any
 }
 
-export async function startServer(options: { env?: Record<string, string>; database?: TestDatabase } = {}): Promise<TestServer> {
+export async function startServer(
+  options: { env?: Record<string, string>; database?: TestDatabase } = {},
+): Promise<TestServer> {
   const database = options.database ?? (await newDatabase())
   const config = readConfig({
     PORT: '0',

@@ -13,7 +13,10 @@ export interface Subscription<T> {
   stop(): void
 }
 
-export function socketClient(url: string, options: { connectionParams?: Record<string, unknown>; retryAttempts?: number } = {}): Client {
+export function socketClient(
+  url: string,
+  options: { connectionParams?: Record<string, unknown>; retryAttempts?: number } = {},
+): Client {
   return createClient({
     url: `${url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
@@ -23,7 +26,11 @@ export function socketClient(url: string, options: { connectionParams?: Record<s
   })
 }
 
-export function subscribe<T = any>(client: Client, query: string, variables: Record<string, unknown> = {}): Subscription<T> {
+export function subscribe<T = any>(
+  client: Client,
+  query: string,
+  variables: Record<string, unknown> = {},
+): Subscription<T> {
   const waiting: T[] = []
   const readers: ((message: T) => void)[] = []
   let stop = () => {}
@@ -48,11 +55,16 @@ export function subscribe<T = any>(client: Client, query: string, variables: Rec
     next: (withinMs = 5_000) => {
       if (waiting.length > 0) return Promise.resolve(waiting.shift()!)
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`no message within ${withinMs} ms`)), withinMs)
-        readers.push((message) => {
+        const reader = (message: T) => {
           clearTimeout(timer)
           resolve(message)
-        })
+        }
+        const timer = setTimeout(() => {
+          // A reader that gave up must not swallow the next message.
+          readers.splice(readers.indexOf(reader), 1)
+          reject(new Error(`no message within ${withinMs} ms`))
+        }, withinMs)
+        readers.push(reader)
       })
     },
   }

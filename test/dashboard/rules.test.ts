@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs'
+import { buildSchema, parse, validate } from 'graphql'
+import { stringifyDocument } from '@urql/core'
+import { describe, expect, it } from 'vitest'
+import * as queries from '../../dashboard/queries.ts'
+import { retryDelayMs } from '../../dashboard/rules/backoff.ts'
+import { chatOf } from '../../dashboard/rules/chat.ts'
+import { firstEventCommand } from '../../dashboard/rules/first-events.ts'
+import { jsonRows } from '../../dashboard/rules/json-rows.ts'
+import { durationSoFarMs, isQuiet } from '../../dashboard/rules/quiet.ts'
+import { arrivalRate, mayRevealAtOnce } from '../../dashboard/rules/reveal.ts'
+import { rowWindow, scrollToShow } from '../../dashboard/rules/window.ts'
+import { second, sessionRow } from './row.ts'
+
+describe('the documents', () => {
+  const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'))
+  const operations = Object.entries(queries).filter(([name]) => !name.endsWith('Fragment'))
+  it.each(operations)('%s is valid in the schema', (_name, document) => {
+    expect(validate(schema, parse(stringifyDocument(document as never)))).toEqual([])
+  })
+})
+
+describe('a try to connect', () => {
+  it('waits longer each time and never more than 39 s', () => {
+    expect([0, 1, 3, 6, 50].map((attempts) => retryDelayMs(attempts, 0.5))).toEqual([500, 1000, 4000, 30_000, 30_000])
+    expect(retryDelayMs(50, 1)).toBeCloseTo(39_000)
+  })
+})
+
+describe('a prompt', () => {
+  it.each([
+    ['[{"role":"user","content":"Hi"}]', [{ role: 'user', text: 'Hi' }]],
+    ['{"messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]}]}', [{ role: 'user', text: 'Hi' }]],
+    [
+      '{"messages":["System: Be kind.\\nHuman: Hi"]}',
+      [
+        { role: 'system', text: 'Be kind.' },
+        { role: 'user', text: 'Hi' },
+      ],
+    ],
+    ['[]', null],
+    ['[1,2]', null],
+    ['plain words', null],
+    ['{"messages":', null],
+  ])('%s is read as a chat or left as text', (text, expected) => {
+    expect(chatOf(text)).toEqual(expected)
+  })
+})
+
+describe('a running session', () => {
+  const running = sessionRow('1', { firstSeenAt: second(0), quietAt: second(60) })
+  it('is quiet from its time on', () => {
+    expect([isQuiet(running, Date.parse(second(59))), isQuiet(running, Date.parse(second(60)))]).toEqual([false, true])
+  })
+  it('has taken the time since its start', () => {
+    expect(durationSoFarMs(running, Date.parse(second(7)))).toBe(7000)
+  })
+  it('that closed without a known duration has none', () => {
+    expect(durationSoFarMs({ ...running, status: 'COMPLETED' }, Date.parse(second(7)))).toBeNull()
+  })
+})
+
+describe('new rows', () => {
+  const idle = {
+    isAtTop: true,
+    hasActiveRow: false,
+    hasFocus: false,
+    hasPointer: false,
+    isTabVisible: true,
+    newPerSecond: 0,
+  }
+  it('are shown at once to a reader at the top who does nothing', () => {
+    expect(mayRevealAtOnce(idle)).toBe(true)
+  })
+  it.each([
+    { isAtTop: false },
+    { hasActiveRow: true },
+    { hasFocus: true },
+    { hasPointer: true },
+    { isTabVisible: false },
+    { newPerSecond: 3 },
+  ])('wait with %o', (over) => {
+    expect(mayRevealAtOnce({ ...idle, ...over })).toBe(false)
+  })
+  it('are counted over three seconds', () => {
+    expect(arrivalRate([1000, 5000, 6000, 6500], 7000)).toBe(1)
+  })
+})
+
+describe('a window of rows', () => {
+  it('draws what is in sight and some spare rows', () => {
+    expect(rowWindow(3400, 340, 34, 1000, 5)).toEqual({ first: 95, end: 115 })
+  })
+  it('never goes beyond the list', () => {
+    expect(rowWindow(0, 340, 34, 3, 5)).toEqual({ first: 0, end: 3 })
+  })
+  it('scrolls only if the row is out of sight', () => {
+    expect([scrollToShow(5, 0, 340, 34), scrollToShow(20, 0, 340, 34)]).toEqual([null, 374])
+  })
+})
+
+describe('a JSON value', () => {
+  it('is rows, with what is folded left out', () => {
+    const rows = jsonRows({ a: { b: [1] }, c: null }, (_path, depth) => depth === 0, 10)
+    expect(rows.map((row) => `${row.depth} ${row.key} ${row.text}`)).toEqual(['0 null {2}', '1 a {1}', '1 c null'])
+  })
+})
+
+describe('the first curl line', () => {
+  it('carries an event that is JSON', () => {
+    const body = /-d '(.*)'$/.exec(firstEventCommand('platform-a', 'https://x', 'rw_1'))![1]!
+    expect(JSON.parse(body)).toMatchObject({ session_id: 'run-1', type: 'llm.call' })
+  })
+})

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { paths, readRoute, safeReturn } from '../../dashboard/paths.ts'
+import {
+  canStopMatching,
+  chipsOf,
+  emptyFilter,
+  filterFromQuery,
+  filterToInput,
+  filterToQuery,
+  stillMatches,
+  type ListFilter,
+} from '../../dashboard/rules/session-filter.ts'
+import { sessionRow } from './row.ts'
+
+const full: ListFilter = {
+  status: 'FAILED',
+  platform: 'PLATFORM_B',
+  agents: ['Support triage', null, 'a&b=c'],
+  range: 'LAST_24_HOURS',
+  search: 'run 1',
+}
+
+describe('the filter in the URL', () => {
+  it('comes back as it went', () => {
+    expect(filterFromQuery(new URLSearchParams(filterToQuery(full).toString()))).toEqual(full)
+  })
+  it('is nothing where nothing is filtered', () => {
+    expect(filterToQuery(emptyFilter).toString()).toBe('')
+  })
+  it('ignores words it does not know', () => {
+    expect(filterFromQuery(new URLSearchParams('status=odd&platform=x&range=9y'))).toEqual(emptyFilter)
+  })
+  it('is asked of the server with the range as a word', () => {
+    expect(filterToInput({ ...emptyFilter, range: 'LAST_HOUR' })).toEqual({ range: 'LAST_HOUR' })
+  })
+})
+
+describe('a session', () => {
+  it('without a name is found by its own choice', () => {
+    expect(stillMatches(sessionRow('1', { agent: null }), { ...emptyFilter, agents: [null] })).toBe(true)
+  })
+  it.each([
+    [{ externalId: 'run-77' }, 'RUN-7', true],
+    [{ externalId: 'my-run-77' }, 'run-7', false],
+    [{ agent: 'Invoice intake' }, 'intake', true],
+    [{ errorMessage: 'CRM answered 500' }, '500', true],
+    [{ agent: null }, 'x', false],
+  ])('with %o is searched by %s: %s', (over, search, expected) => {
+    expect(stillMatches(sessionRow('1', over), { ...emptyFilter, search })).toBe(expected)
+  })
+  it('cannot leave a filter of platform and range', () => {
+    expect(canStopMatching({ ...emptyFilter, platform: 'PLATFORM_A', range: 'LAST_HOUR' })).toBe(false)
+  })
+})
+
+describe('the chips', () => {
+  it('take away one thing each', () => {
+    const chips = chipsOf(full)
+    expect(chips.map((chip) => chip.label)).toEqual([
+      'Status: Failed',
+      'Platform: n8n',
+      'Agent: Support triage',
+      'Agent: No name',
+      'Agent: a&b=c',
+      'Last 24 hours',
+      'Search: run 1',
+    ])
+    expect(chips[3]!.without.agents).toEqual(['Support triage', 'a&b=c'])
+  })
+})
+
+describe('a path', () => {
+  it('of a session survives any id', () => {
+    const id = 'U2Vz/c2lv+bg=='
+    expect(readRoute(paths.session(id))).toEqual({ page: 'session', id })
+  })
+  it.each(['//evil.example', '/\\evil.example', 'https://evil.example', '/sign-in?return=/x', null])(
+    'back to %s leads home instead',
+    (returnTo) => {
+      expect(safeReturn(returnTo)).toBe('/')
+    },
+  )
+  it('back into the dashboard is kept', () => {
+    expect(safeReturn('/sessions/x?step=1')).toBe('/sessions/x?step=1')
+  })
+})
