@@ -25,6 +25,9 @@ export interface AppOptions {
   log: Logger
 }
 
+/** Time for the last answers to be read before connections are cut. */
+const CLOSE_WITHIN_MS = 3_000
+
 export async function buildApp({ config, database, access, services, queue, dashboard, log }: AppOptions) {
   const onError = (error: unknown, what: string) => log.error({ err: safeError(error) }, what)
   const app = Fastify({
@@ -154,9 +157,14 @@ export async function buildApp({ config, database, access, services, queue, dash
     /** Takes nothing new, answers what was taken, then closes. */
     async close(): Promise<void> {
       const closed = app.close()
+      // Connections that were busy when closing began stay open after their answer; a browser's would for a minute.
+      const hangUp = setInterval(() => app.server.closeIdleConnections(), 50)
       await closeSockets()
       await queue.close()
+      const force = setTimeout(() => app.server.closeAllConnections(), CLOSE_WITHIN_MS)
       await closed
+      clearInterval(hangUp)
+      clearTimeout(force)
     },
   }
 }

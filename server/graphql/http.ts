@@ -74,7 +74,6 @@ export function makeYoga(onUnexpected: (error: unknown) => void) {
     plugins: [limits],
     maskedErrors: {
       maskError: (error) => {
-        console.log('MASK', error, (error as any)?.constructor === GraphQLError, (error as any).originalError)
         const original = error instanceof GraphQLError ? (error.originalError ?? error) : error
         if (original instanceof Problem) return graphqlErrorOf(original)
         // Errors of graphql-js itself (syntax, validation, variables) have no original error and may be shown.

@@ -8,8 +8,8 @@ import { findJsonError } from './json-error.ts'
 
 const STALL_MS = 30_000
 const MAX_DEPTH = 100
-/** Read and thrown away after a refusal, so that the sender sees the answer and not a broken connection. */
-const DRAIN_BYTES = 8 * 1024 * 1024
+/** Read and thrown away before a refusal is answered, so that the sender sees the answer and not a reset connection. */
+const DRAIN_BYTES = 64 * 1024 * 1024
 const DRAIN_MS = 2_000
 
 const INFLATE: Record<string, () => Transform> = {
@@ -47,7 +47,7 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number, s
     )
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > maxBytes) {
-    drain(request)
+    await drain(request)
     throw tooLarge()
   }
   const bytes = await collect(request, INFLATE[encoding]?.() ?? null, maxBytes, stallMs, tooLarge)
@@ -103,8 +103,7 @@ function collect(
         inflate.destroy()
       }
       source.removeAllListeners('data')
-      drain(request)
-      reject(problem)
+      void drain(request).then(() => reject(problem))
     }
     const stalled = () => {
       const detail = `The body did not arrive completely: nothing more came for ${stallMs / 1000} s. No event was recorded.`
@@ -140,18 +139,24 @@ function collect(
   })
 }
 
-/** Keeps reading for a moment and then hangs up. */
-function drain(request: IncomingMessage): void {
-  let left = DRAIN_BYTES
-  const hangUp = setTimeout(() => request.socket?.destroy(), DRAIN_MS)
-  hangUp.unref()
-  request.on('data', (chunk: Buffer) => {
-    left -= chunk.length
-    if (left < 0) request.socket?.destroy()
+/** Reads on for a moment, until the sender is done or has sent more than is worth reading. */
+function drain(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let left = DRAIN_BYTES
+    const timer = setTimeout(resolve, DRAIN_MS)
+    const done = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    if (request.readableEnded || request.destroyed) return done()
+    request.on('data', (chunk: Buffer) => {
+      left -= chunk.length
+      if (left < 0) done()
+    })
+    request.once('end', done)
+    request.once('close', done)
+    request.resume()
   })
-  request.once('close', () => clearTimeout(hangUp))
-  request.once('end', () => clearTimeout(hangUp))
-  request.resume()
 }
 
 function parseJson(bytes: Buffer): unknown {

@@ -2,6 +2,7 @@
 import { quoted, type FieldProblem } from '../errors.ts'
 import type { EventType } from '../sessions/session.ts'
 import { cleanText } from './clean-text.ts'
+import { maskSecrets } from './mask.ts'
 import type { Warning } from './parsed.ts'
 import { readTimestamp, type ReadTime } from './timestamp.ts'
 
@@ -36,6 +37,9 @@ export const isSkewed = ({ ms }: ReadTime, receivedAt: number) =>
 
 /** Reads the fields of one event. What is wrong goes to `problems`, what was changed to `warnings`. */
 export class FieldReader {
+  /** A credential was found in one of the texts read so far. */
+  isMasked = false
+
   constructor(
     private readonly item: unknown,
     private readonly pointer: string,
@@ -147,7 +151,9 @@ export class FieldReader {
         'replaced_characters',
         'held characters that are no text (U+0000 or half a pair); they became U+FFFD',
       )
-    return clean
+    const found = maskSecrets(clean)
+    this.isMasked ||= found.masked
+    return found.text
   }
 
   tokens(field: string): number | null {
@@ -198,10 +204,17 @@ export class FieldReader {
     return this.refuse(field, 'not_a_number', `must be a number like 120 or "120", not ${quoted(value)}`)
   }
 
-  status(): 'success' | 'error' | null {
+  status(hasError: boolean): 'success' | 'error' | null {
     const value = this.raw('status')
     if (isBlank(value)) return null
     const word = typeof value === 'string' ? value.trim().toLowerCase() : ''
+    if (word === 'error' && !hasError) {
+      this.warn(
+        'error',
+        'no_error_text',
+        'is missing although status is error; map the text of what went wrong to it to see it here',
+      )
+    }
     if (word === 'success' || word === 'error') return word
     return this.refuse(
       'status',

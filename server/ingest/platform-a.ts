@@ -68,7 +68,7 @@ function readEvent(reader: FieldReader, place: number, context: ParseContext) {
   const sentCost = reader.cost()
   const durationMs = reader.duration()
   const error = reader.error()
-  const status = reader.status()
+  const status = reader.status(error !== null)
   const time = reader.timestamp(context.receivedAt)
   const eventId = reader.eventId()
   const type =
@@ -107,7 +107,7 @@ function readEvent(reader: FieldReader, place: number, context: ParseContext) {
     sequence: context.arrivalUs,
     place,
     skewed,
-    masked: false,
+    masked: reader.isMasked,
     attributes: reader.attributes(),
     closes:
       status !== null

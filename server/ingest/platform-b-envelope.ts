@@ -38,7 +38,7 @@ export function unwrap(
     if (isObject(item.trigger)) {
       return refuse(
         'no_execution_id',
-        'A trigger failed before there was an execution, so there is no execution.id to record it under.',
+        'A trigger failed before there was an execution, so there is no execution.id to record it under; let an IF node pass on only items that have one.',
       )
     }
     const isBare =

@@ -6,7 +6,7 @@ import type { Price } from './parsed.ts'
 import { isObject, nonBlank, readItemError, readTaskError, readToolResponseError } from './platform-b-errors.ts'
 import { connectionOf, kindOfNode } from './platform-b-kinds.ts'
 import { readModelCall } from './platform-b-models.ts'
-import { itemsOf, payloadText, type Item } from './platform-b-payload.ts'
+import { itemsOf, maskedText, payloadText, type Item } from './platform-b-payload.ts'
 
 type Fields = Record<string, unknown>
 
@@ -75,7 +75,8 @@ export function readNodes(
   const lastUs = result.events.reduce((last, event) => Math.max(last, event.orderUs), 0)
   for (const event of result.events) {
     // What never ran has no time: it stands at the end.
-    if (event.occurredAt === null) event.orderUs = lastUs || (context.endedAt ?? context.receivedAt) * 1000
+    if (event.occurredAt === null)
+      event.orderUs = lastUs > 0 ? lastUs + 1 : (context.endedAt ?? context.receivedAt) * 1000
   }
   return result
 }
@@ -107,8 +108,8 @@ function readRun(
     model !== null && call
       ? context.price(model, call.promptTokens, call.completionTokens, startedAt ?? context.receivedAt)
       : null
-  const input = call ? { text: call.prompt, masked: false } : payloadText(itemsOf(task.inputOverride))
-  const output = call?.completion != null ? { text: call.completion, masked: false } : payloadText(items)
+  const input = call ? maskedText(call.prompt) : payloadText(itemsOf(task.inputOverride))
+  const output = call?.completion != null ? maskedText(call.completion) : payloadText(items)
   const durationMs =
     startedAt !== null && status !== 'crashed' && isDuration(task.executionTime) ? task.executionTime : null
   const error = readTaskError(task) ?? itemError(items, sourceTask) ?? (kind === 'TOOL' ? toolError(items) : null)

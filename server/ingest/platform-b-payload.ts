@@ -1,5 +1,6 @@
 // Platform B: what went into and came out of a node as text, without the credentials that travel in it.
 import { cleanText } from './clean-text.ts'
+import { MASK, maskSecrets } from './mask.ts'
 import { isObject } from './platform-b-errors.ts'
 
 /** One item of a node's data. */
@@ -20,8 +21,6 @@ export function itemsOf(data: unknown): Item[] {
 /** Never stored: whoever holds one of these can act as the workflow or its caller. */
 const SECRET_KEYS =
   /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-key|apikey|x-auth-token|x-n8n-api-key|resumetoken|resumeurl|resumeformurl|openai_api_key|anthropicapikey)$/i
-const REMOVED = '[removed]'
-
 /** JSON of the items' `json`: the value itself for one item, a list for several, null for none. */
 export function payloadText(items: Item[]): { text: string | null; masked: boolean } {
   const values = items.map((item) => item.json).filter((json) => json !== undefined)
@@ -30,10 +29,17 @@ export function payloadText(items: Item[]): { text: string | null; masked: boole
   const text = JSON.stringify(values.length === 1 ? values[0] : values, (key, value) => {
     if (key !== '' && SECRET_KEYS.test(key) && value !== null && value !== '') {
       masked = true
-      return REMOVED
+      return MASK
     }
+    if (typeof value !== 'string') return value
     // Cleaned before it is quoted: afterwards a bad character is an escape that looks like any text.
-    return typeof value === 'string' ? cleanText(value) : value
+    const found = maskSecrets(cleanText(value))
+    masked ||= found.masked
+    return found.text
   })
   return { text: text ?? null, masked }
+}
+
+export function maskedText(text: string | null): { text: string | null; masked: boolean } {
+  return text === null ? { text, masked: false } : maskSecrets(text)
 }

@@ -132,9 +132,7 @@ function readExecution(execution: Fields, workflow: Fields, context: ParseContex
     mode: nonBlank(execution.mode)?.slice(0, 500) ?? null,
     status,
     reportedStatus: word && word.slice(0, 500),
-    errorMessage:
-      runError?.message ??
-      (status === 'FAILED' ? (events.findLast((event) => event.error)?.error?.message ?? null) : null),
+    errorMessage: runError?.message ?? lastError(events),
     lastNode: nonBlank(resultData.lastNodeExecuted) ?? nonBlank(execution.lastNodeExecuted),
     externalUrl: webAddress(execution.url),
     retryOf: idText(execution.retryOf),
@@ -244,7 +242,14 @@ function nodeTypes(execution: Fields, workflowData: Fields): NodeTypes {
   return { typeOf, modelOf }
 }
 
-export function durationOf(
+function lastError(events: EventDraft[]): string | null {
+  const failed = events
+    .filter((event) => event.error !== null)
+    .sort((a, b) => a.orderUs - b.orderUs || a.sequence - b.sequence)
+  return failed.at(-1)?.error?.message ?? null
+}
+
+function durationOf(
   startedAt: number | null,
   stoppedAt: number | null,
   events: EventDraft[],

@@ -41,7 +41,7 @@ export function mergeExecution(stored: Execution, incoming: Execution): Executio
   const startedAt = winner.startedAt ?? loser.startedAt
   const stoppedAt = winner.stoppedAt ?? loser.stoppedAt
   const isReported = startedAt !== null && stoppedAt !== null && stoppedAt >= startedAt
-  const richer = incoming.events.length >= stored.events.length ? incoming.session : stored.session
+  const richer = richerOf(stored, incoming)
   const hasNames = stored.session.agent !== null && stored.session.agent !== stored.session.workflowId
   const session: SessionWrite = {
     ...stored.session,
@@ -65,6 +65,14 @@ export function mergeExecution(stored: Execution, incoming: Execution): Executio
     stoppedAt,
   }
   return { session, events: all, changed }
+}
+
+/** Of two posts without steps, the one that says more than that none came. */
+function richerOf(stored: Execution, incoming: Execution): SessionWrite {
+  const difference = incoming.events.length - stored.events.length
+  if (difference !== 0) return difference > 0 ? incoming.session : stored.session
+  const saysNothing = incoming.session.coverage.some((note) => note.code === 'no_run_data')
+  return saysNothing ? stored.session : incoming.session
 }
 
 /** Whether the run was over is the winner's word; what is known of its nodes is the richer post's. */

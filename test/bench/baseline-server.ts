@@ -58,9 +58,12 @@ function bareReceipt(body: unknown, base: string) {
 
 function validatedReceipt(body: unknown, base: string) {
   const parsed = parsePlatformA(body, context())
-  const written = parsed.sessions.map(
-    ({ identity }): WrittenSession => ({ id: identity.id, projectId: 1, status: 'COMPLETED', revision: '1' }),
-  )
+  const written = parsed.sessions.map(({ identity }): WrittenSession => ({
+    id: identity.id,
+    projectId: 1,
+    status: 'COMPLETED',
+    revision: '1',
+  }))
   return receiptOf(parsed, written, base)
 }
 
@@ -68,7 +71,10 @@ async function writingServer(databaseUrl: string, isTransaction: boolean): Promi
   const sql = postgres(databaseUrl, {
     max: POOL,
     onnotice: () => {},
-    connection: { jit: false, enable_seqscan: false, plan_cache_mode: 'force_generic_plan' } as Record<string, never>,
+    connection: { jit: false, enable_seqscan: false, plan_cache_mode: 'force_generic_plan' } as Record<
+      string,
+      string | number | boolean
+    >,
   })
   const app = Fastify({ genReqId: () => crypto.randomUUID(), disableRequestLogging: true })
   app.removeAllContentTypeParsers()

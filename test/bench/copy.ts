@@ -87,7 +87,9 @@ function render(variant: number): RenderedRows {
   })
   const day = new Date(receivedAt).toISOString().slice(0, 10)
   const sorted = sessions.toSorted((a, b) => (a.identity.id < b.identity.id ? -1 : 1))
-  const sessionRows = sorted.map(({ identity, events }) => line(['1', '1'], SESSION_COLUMNS, foldEvents(identity, events)))
+  const sessionRows = sorted.map(({ identity, events }) =>
+    line(['1', '1'], SESSION_COLUMNS, foldEvents(identity, events)),
+  )
   const eventRows = sorted.flatMap(({ identity, events }) =>
     events.map((event) => line([day, '1'], EVENT_COLUMNS, { sessionId: identity.id, event })),
   )
@@ -106,10 +108,10 @@ function renew({ sessions, events, ids, keys }: RenderedRows): void {
   // In order, as the product's flush writes them.
   const fresh = ids.map(() => newUuid()).sort()
   ids.forEach(({ inSessions, inEvents }, i) => {
-    for (const place of inSessions) sessions.latin1Write(fresh[i]!, place)
-    for (const place of inEvents) events.latin1Write(fresh[i]!, place)
+    for (const place of inSessions) sessions.write(fresh[i]!, place, 'latin1')
+    for (const place of inEvents) events.write(fresh[i]!, place, 'latin1')
   })
-  for (const place of keys) events.latin1Write(newUuid(), place)
+  for (const place of keys) events.write(newUuid(), place, 'latin1')
 }
 
 function newUuid(): string {

@@ -60,6 +60,7 @@ export function runOf(steps: number, seed: number, sessionId: string): SentEvent
 
 function text(seed: number, words: number): string {
   let made = ''
-  for (let i = 0; i < words; i++) made += `${made && ' '}${WORDS[(seed * 31 + i * 17 + ((seed * i) % 5)) % WORDS.length]}`
+  for (let i = 0; i < words; i++)
+    made += `${made && ' '}${WORDS[(seed * 31 + i * 17 + ((seed * i) % 5)) % WORDS.length]}`
   return made
 }

@@ -85,10 +85,7 @@ async function fillDay(sql: postgres.Sql, day: string, place: number): Promise<v
     await tx.unsafe(`alter table ${partition} add primary key (session_id, day, event_key),
       add constraint own_day check (day >= '${day}' and day < '${day}'::date + 1)`)
     await tx.unsafe(
-      `alter table events attach partition ${partition} for values from ('${day}') to ('${day}'::date + 1)`.replace(
-        `('${day}'::date + 1)`,
-        `('${nextDay(day)}')`,
-      ),
+      `alter table events attach partition ${partition} for values from ('${day}') to ('${nextDay(day)}')`,
     )
     await tx.unsafe(`alter table ${partition} drop constraint own_day`)
   })

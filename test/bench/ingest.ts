@@ -71,7 +71,8 @@ export async function benchIngest(stand: Stand, { profile }: { profile: boolean 
       const result = await loadRound(stand, target, arm, `r${round}a${index}`)
       rounds.get(arm.name)!.push(result.round)
       say(round, arm.name, result.round)
-      if (result.load.refused > 0) verdicts.push(`${arm.name}: ${result.load.refused} refused, first: ${result.load.firstRefusal}`)
+      if (result.load.refused > 0)
+        verdicts.push(`${arm.name}: ${result.load.refused} refused, first: ${result.load.firstRefusal}`)
       if (!target.sql) continue
       const verdict = await verify(target.sql, result.load.acknowledged)
       if (target.isProduct || !verdict.isExact) verdicts.push(`round ${round + 1}, ${arm.name}: ${verdict.sentence}`)

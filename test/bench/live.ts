@@ -1,10 +1,11 @@
 // Live: the time from sending a POST to its change arriving at the subscribers of sessionChanged.
 import http from 'node:http'
+import { clockId } from './clock-id.ts'
 import { closingEvent } from './events.ts'
 import { cpuSeconds, machineFacts } from './machine.ts'
-import { ms, met, whole, type Row, type Section } from './report.ts'
+import { ms, met, spread, whole, type Row, type Section } from './report.ts'
 import { KEY, nextMessage, stop, type Stand } from './stand.ts'
-import { clockId, spread, type Received, type SubscribersOptions } from './subscribers.ts'
+import type { Received, SubscribersOptions } from './subscribers.ts'
 
 const SUBSCRIBERS = [100, 1000]
 const PROCESSES = 4
@@ -13,6 +14,11 @@ const SECONDS = 15
 const WARM_UP_POSTS = 20
 const SETTLE_MS = 1_000
 const TARGET_P99_MS = 50
+
+interface Answer {
+  ms: number
+  isAccepted: boolean
+}
 
 export async function benchLive(stand: Stand): Promise<{ facts: string[]; section: Section }> {
   await stand.start()
@@ -28,7 +34,7 @@ export async function benchLive(stand: Stand): Promise<{ facts: string[]; sectio
       }),
     )
     const before = cpuSeconds(server.child.pid!)
-    const answersMs = await post(server.url)
+    const answers = await post(server.url)
     await sleep(SETTLE_MS)
     const after = cpuSeconds(server.child.pid!)
     const received = await Promise.all(
@@ -39,7 +45,7 @@ export async function benchLive(stand: Stand): Promise<{ facts: string[]; sectio
       }),
     )
     await Promise.all(helpers.map(({ child }) => stop(child)))
-    rows.push(rowOf(subscribers, received, answersMs, before !== null && after !== null ? after - before : null))
+    rows.push(rowOf(subscribers, received, answers, before !== null && after !== null ? after - before : null))
     console.log(`live: ${subscribers} subscribers: ${rows.at(-1)!.figure}`)
   }
   return {
@@ -55,9 +61,9 @@ export async function benchLive(stand: Stand): Promise<{ facts: string[]; sectio
 }
 
 /** Evenly spaced, whether the answers are there or not; the first ones only warm up and are named otherwise. */
-async function post(url: URL): Promise<number[]> {
+async function post(url: URL): Promise<Answer[]> {
   const agent = new http.Agent({ keepAlive: true, noDelay: true } as http.AgentOptions)
-  const answers: Promise<number>[] = []
+  const answers: Promise<Answer>[] = []
   const total = WARM_UP_POSTS + POSTS_PER_SECOND * SECONDS
   const began = performance.now()
   for (let i = 0; i < total; i++) {
@@ -71,7 +77,7 @@ async function post(url: URL): Promise<number[]> {
   return answered
 }
 
-function send(url: URL, agent: http.Agent, sessionId: string | null, seed: number): Promise<number> {
+function send(url: URL, agent: http.Agent, sessionId: string | null, seed: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const before = performance.now()
     const body = JSON.stringify(closingEvent(seed, sessionId ?? clockId()))
@@ -84,7 +90,7 @@ function send(url: URL, agent: http.Agent, sessionId: string | null, seed: numbe
       },
       (response) => {
         response.resume()
-        response.on('end', () => resolve(performance.now() - before))
+        response.on('end', () => resolve({ ms: performance.now() - before, isAccepted: response.statusCode === 200 }))
       },
     )
     request.on('error', reject)
@@ -92,19 +98,20 @@ function send(url: URL, agent: http.Agent, sessionId: string | null, seed: numbe
   })
 }
 
-function rowOf(subscribers: number, received: Received[], answersMs: number[], cpu: number | null): Row {
+function rowOf(subscribers: number, received: Received[], answers: Answer[], cpu: number | null): Row {
   const latencies = received.flatMap((one) => [...one.latenciesMs])
   const sum = (name: 'resyncs' | 'closed') => received.reduce((all, one) => all + one[name], 0)
   const { p50, p95, p99, max } = spread(latencies)
   const expected = subscribers * POSTS_PER_SECOND * SECONDS
-  const answers = spread(answersMs)
+  const refused = answers.filter((answer) => !answer.isAccepted).length
+  const answered = spread(answers.map((answer) => answer.ms))
   return {
     what: `${subscribers} subscribers`,
     figure: `p50 ${ms(p50)}, p95 ${ms(p95)}, p99 ${ms(p99)}, max ${ms(max)}`,
-    beside: `the POST's own answer: p50 ${ms(answers.p50)}, p99 ${ms(answers.p99)}`,
+    beside: `the POST's own answer: p50 ${ms(answered.p50)}, p99 ${ms(answered.p99)}`,
     ...(subscribers === 100 && { target: met(p99 < TARGET_P99_MS, `p99 < ${TARGET_P99_MS} ms`) }),
     note:
-      `${whole(latencies.length)} of ${whole(expected)} messages, ${sum('resyncs')} resyncs, ${sum('closed')} sockets lost` +
+      `${whole(latencies.length)} of ${whole(expected)} messages, ${sum('resyncs')} resyncs, ${sum('closed')} sockets lost, ${refused} posts refused` +
       (cpu === null ? '' : `; server ${((cpu / SECONDS) * 100).toFixed(0)} % of a core`),
   }
 }

@@ -137,7 +137,7 @@ class Answer {
     if (this.end === 0) {
       const headEnd = this.chunk.indexOf('\r\n\r\n')
       if (headEnd === -1) return false
-      const length = /content-length: (\d+)/i.exec(this.chunk.latin1Slice(0, headEnd))
+      const length = /content-length: (\d+)/i.exec(this.chunk.toString('latin1', 0, headEnd))
       this.bodyAt = headEnd + 4
       this.end = this.bodyAt + Number(length?.[1])
     }
@@ -146,7 +146,7 @@ class Answer {
 
   isReceipt(start: Buffer): boolean {
     return (
-      this.chunk.latin1Slice(0, 15) === 'HTTP/1.1 200 OK' &&
+      this.chunk.toString('latin1', 0, 15) === 'HTTP/1.1 200 OK' &&
       this.chunk.compare(start, 0, start.length, this.bodyAt, this.bodyAt + start.length) === 0
     )
   }

@@ -59,7 +59,16 @@ export function postgresCpuSeconds(postmaster: number): number | null {
 export function machineCpuSeconds(): number | null {
   try {
     const ticks = readFileSync('/proc/stat', 'utf8').split('\n')[0]!.trim().split(/\s+/).slice(1).map(Number)
-    const [user, nice, system, , , irq, softirq, steal] = ticks as [number, number, number, number, number, number, number, number]
+    const [user, nice, system, , , irq, softirq, steal] = ticks as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ]
     return (user + nice + system + irq + softirq + steal) / TICKS_PER_SECOND
   } catch {
     return null

@@ -32,6 +32,13 @@ export function quantile(values: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
 }
 
+export const spread = (values: number[]) => ({
+  p50: quantile(values, 0.5),
+  p95: quantile(values, 0.95),
+  p99: quantile(values, 0.99),
+  max: quantile(values, 1),
+})
+
 export const median = (values: number[]) => quantile(values, 0.5)
 export const whole = (value: number) => Math.round(value).toLocaleString('en-US')
 export const ms = (value: number) => `${value < 10 ? value.toFixed(2) : value.toFixed(1)} ms`

@@ -24,7 +24,9 @@ export function renderRequests(shape: ShapeName, head: string, salt: number): Re
     return Array.from({ length: 2 }, (_, variant) =>
       render(
         head,
-        Array.from({ length: events / perSession }, (_, s) => runOf(perSession, (salt + variant) * 1000 + s, marker(s))).flat(),
+        Array.from({ length: events / perSession }, (_, s) =>
+          runOf(perSession, (salt + variant) * 1000 + s, marker(s)),
+        ).flat(),
         true,
         false,
       ),
@@ -71,7 +73,7 @@ export class SessionIds {
         const number = (this.count++).toString(36)
         this.last = this.prefix + '-' + number.padStart(ID_LENGTH - this.prefix.length - 1, '0')
       }
-      for (const place of places) request.bytes.latin1Write(this.last, place)
+      for (const place of places) request.bytes.write(this.last, place, 'latin1')
     }
   }
 }

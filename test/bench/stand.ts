@@ -99,7 +99,8 @@ export class Stand {
 
   private ownProcess(child: ChildProcess): void {
     child.on('exit', (code) => {
-      if (code && !this.isClosing) console.error(`a process of the bench ended with ${code}: ${child.spawnargs.join(' ')}`)
+      if (code && !this.isClosing)
+        console.error(`a process of the bench ended with ${code}: ${child.spawnargs.join(' ')}`)
     })
     this.onClose(() => stop(child))
   }

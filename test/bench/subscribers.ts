@@ -1,7 +1,8 @@
 // Subscribers of sessionChanged, a process of its own: each on its own socket, speaking graphql-ws by hand.
 import { once } from 'node:events'
 import WebSocket from 'ws'
-import { quantile } from './report.ts'
+import { msSince } from './clock-id.ts'
+import { LIST_FIELDS } from './session-list.ts'
 
 export interface SubscribersOptions {
   url: string
@@ -16,10 +17,6 @@ export interface Received {
   closed: number
 }
 
-/** What the dashboard's list shows. */
-export const LIST_FIELDS = `id externalId agent platform status errorMessage firstSeenAt lastEventAt closedAt durationMs
-  eventCount llmCalls toolCalls models totalTokens costUsd quietAt revision`
-
 const SUBSCRIBE = JSON.stringify({
   id: '1',
   type: 'subscribe',
@@ -27,12 +24,7 @@ const SUBSCRIBE = JSON.stringify({
 })
 const OPENING_AT_ONCE = 25
 
-/** The monotonic clock is the same for all processes of a machine; a post carries it in its session id. */
-export const clockId = () => `live-${process.hrtime.bigint().toString(36)}`
-const SENT_AT = /"externalId":"live-([0-9a-z]+)"/
-
-const options = JSON.parse(process.argv[2] ?? 'null') as SubscribersOptions | null
-if (options && process.send) await serve(options)
+await serve(JSON.parse(process.argv[2]!) as SubscribersOptions)
 
 async function serve({ url, key, count }: SubscribersOptions): Promise<void> {
   const latencies: number[] = []
@@ -48,10 +40,9 @@ async function serve({ url, key, count }: SubscribersOptions): Promise<void> {
     socket.send(JSON.stringify({ type: 'connection_init', payload: { 'x-api-key': key } }))
     await once(socket, 'message')
     socket.on('message', (data: Buffer) => {
-      const now = process.hrtime.bigint()
       const text = data.toString()
-      const sentAt = SENT_AT.exec(text)?.[1]
-      if (sentAt !== undefined) latencies.push(Number(now - parse36(sentAt)) / 1e6)
+      const latencyMs = msSince(text)
+      if (latencyMs !== null) latencies.push(latencyMs)
       else if (text.includes('"resync":true')) resyncs += 1
       else if (text.includes('"type":"ping"')) socket.send('{"type":"pong"}')
     })
@@ -67,16 +58,3 @@ async function serve({ url, key, count }: SubscribersOptions): Promise<void> {
   })
   process.send!({ ready: count })
 }
-
-function parse36(text: string): bigint {
-  let value = 0n
-  for (const digit of text) value = value * 36n + BigInt(parseInt(digit, 36))
-  return value
-}
-
-export const spread = (values: number[]) => ({
-  p50: quantile(values, 0.5),
-  p95: quantile(values, 0.95),
-  p99: quantile(values, 0.99),
-  max: quantile(values, 1),
-})

@@ -38,6 +38,14 @@ describe('a prompt', () => {
         { role: 'user', text: 'Hi' },
       ],
     ],
+    [
+      'Human: Hi\nAI: Hello',
+      [
+        { role: 'user', text: 'Hi' },
+        { role: 'assistant', text: 'Hello' },
+      ],
+    ],
+    ['System: is down', null],
     ['[]', null],
     ['[1,2]', null],
     ['plain words', null],
@@ -101,8 +109,8 @@ describe('a window of rows', () => {
 
 describe('a JSON value', () => {
   it('is rows, with what is folded left out', () => {
-    const rows = jsonRows({ a: { b: [1] }, c: null }, (_path, depth) => depth === 0, 10)
-    expect(rows.map((row) => `${row.depth} ${row.key} ${row.text}`)).toEqual(['0 null {2}', '1 a {1}', '1 c null'])
+    const rows = jsonRows({ a: { b: [1] }, c: null }, () => false, 10)
+    expect(rows.map((row) => `${row.depth} ${row.key} ${row.text}`)).toEqual(['0 a {1}', '0 c null'])
   })
 })
 

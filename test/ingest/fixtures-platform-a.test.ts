@@ -109,19 +109,3 @@ describe.each(platformARecordings.map((one) => [one.value.note, one] as const))(
     }
   })
 })
-
-test('every recorded post with an Idempotency-Key is answered with its first receipt and recorded once', async () => {
-  const project = await ownProject(server)
-  for (const { file, text } of platformARecordings) {
-    const body = JSON.parse(sentYesterday(text)).body
-    const once = { 'idempotency-key': `story-${file}` }
-    const first = await project.ingestA(body, once)
-    const before = (await project.sessions()).map(unchanging)
-    const again = await Promise.all([1, 2, 3, 4, 5].map(() => project.ingestA(body, once)))
-    for (const one of again) {
-      expect(one).toMatchObject({ status: 200, body: { ...first.body, duplicate: true } })
-      expect(one.headers.get('idempotency-replayed')).toBe('true')
-    }
-    expect((await project.sessions()).map(unchanging)).toEqual(before)
-  }
-})

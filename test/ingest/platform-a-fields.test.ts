@@ -32,15 +32,25 @@ describe('numbers', () => {
     expect(eventOf({ prompt_tokens: sent }).promptTokens).toBe(read)
   })
 
-  test.each([['abc'], ['NaN'], ['1,200'], ['0x10'], [true], [[1]], [{}], ['1e400'], [1.5], [-1], [9007199254740992], ['Infinity']])(
-    'prompt_tokens %j is refused and never read as 0',
-    (sent) => {
-      const problem = problemsOf({ session_id: 's', type: 'span', prompt_tokens: sent })
-      expect(problem.status).toBe(422)
-      expect(problem.detail).toMatch(/^prompt_tokens must be/)
-      expect(problem.fields[0]).toMatchObject({ pointer: '/prompt_tokens', field: 'prompt_tokens' })
-    },
-  )
+  test.each([
+    ['abc'],
+    ['NaN'],
+    ['1,200'],
+    ['0x10'],
+    [true],
+    [[1]],
+    [{}],
+    ['1e400'],
+    [1.5],
+    [-1],
+    [9007199254740992],
+    ['Infinity'],
+  ])('prompt_tokens %j is refused and never read as 0', (sent) => {
+    const problem = problemsOf({ session_id: 's', type: 'span', prompt_tokens: sent })
+    expect(problem.status).toBe(422)
+    expect(problem.detail).toMatch(/^prompt_tokens must be/)
+    expect(problem.fields[0]).toMatchObject({ pointer: '/prompt_tokens', field: 'prompt_tokens' })
+  })
 
   test.each([
     ['0.000132', '0.000132'],
@@ -137,7 +147,9 @@ describe('texts', () => {
   })
 
   test('an object or list in a name is refused, a long name is cut', () => {
-    expect(problemsOf({ session_id: 's', agent_name: { a: 1 } }).detail).toBe('agent_name must be text, not {"a":1}. No event was recorded.')
+    expect(problemsOf({ session_id: 's', agent_name: { a: 1 } }).detail).toBe(
+      'agent_name must be text, not {"a":1}. No event was recorded.',
+    )
     expect(eventOf({ tool_name: 'x'.repeat(600) }).name).toHaveLength(500)
     expect(warningsOf({ tool_name: 'x'.repeat(600) })).toEqual(['tool_name cut'])
   })
@@ -157,21 +169,39 @@ describe('timestamp', () => {
     expect(warningsOf({ timestamp: sent })).toEqual(warnings)
   })
 
-  test.each([['', 'empty_time'], ['0001-01-01T00:00:00Z', 'year_0001']])('%j means the time of receipt', (sent, code) => {
+  test.each([
+    ['', 'empty_time'],
+    ['0001-01-01T00:00:00Z', 'year_0001'],
+  ])('%j means the time of receipt', (sent, code) => {
     expect(eventOf({ timestamp: sent })).toMatchObject({ occurredAt: null, orderUs: RECEIVED * 1000 })
     expect(warningsOf({ timestamp: sent })).toEqual([`timestamp ${code}`])
   })
 
-  test.each([['yesterday'], ['11/20/26 10:15AM'], ['2026-02-30T00:00:00Z'], ['2026-11-20T25:00:00Z'], ['1969-12-31T23:59:59Z'], ['2201-01-01T00:00:00Z'], ['0099-01-01'], [1e300], [true], [{}]])(
-    '%j is refused',
+  test.each([
+    ['yesterday'],
+    ['11/20/26 10:15AM'],
+    ['2026-02-30T00:00:00Z'],
+    ['2026-11-20T25:00:00Z'],
+    ['1969-12-31T23:59:59Z'],
+    ['2201-01-01T00:00:00Z'],
+    ['0099-01-01'],
+    [1e300],
+    [true],
+    [{}],
+  ])('%j is refused', (sent) => {
+    expect(problemsOf({ session_id: 's', timestamp: sent }).fields[0]!.field).toBe('timestamp')
+  })
+
+  test.each([['2026-11-21T12:05:01Z'], ['2026-10-22T11:59:59Z']])(
+    '%s is too far off: kept, flagged, not used for order',
     (sent) => {
-      expect(problemsOf({ session_id: 's', timestamp: sent }).fields[0]!.field).toBe('timestamp')
+      expect(eventOf({ timestamp: sent })).toMatchObject({
+        skewed: true,
+        orderUs: RECEIVED * 1000,
+        occurredAt: Date.parse(sent),
+      })
     },
   )
-
-  test.each([['2026-11-21T12:05:01Z'], ['2026-10-22T11:59:59Z']])('%s is too far off: kept, flagged, not used for order', (sent) => {
-    expect(eventOf({ timestamp: sent })).toMatchObject({ skewed: true, orderUs: RECEIVED * 1000, occurredAt: Date.parse(sent) })
-  })
 })
 
 describe('a request as a whole', () => {
@@ -188,7 +218,9 @@ describe('a request as a whole', () => {
   test('unknown fields are kept up to 16 KB, also those named like parts of every object', () => {
     const body = JSON.parse('{"session_id":"s","type":"span","__proto__":{"a":1},"constructor":"c","zap":{"b":[1]}}')
     const { attributes } = parsePlatformA(body, context).sessions[0]!.events[0]!
-    expect(JSON.parse(JSON.stringify(attributes))).toEqual(JSON.parse('{"__proto__":{"a":1},"constructor":"c","zap":{"b":[1]}}'))
+    expect(JSON.parse(JSON.stringify(attributes))).toEqual(
+      JSON.parse('{"__proto__":{"a":1},"constructor":"c","zap":{"b":[1]}}'),
+    )
     expect(warningsOf({ big: 'x'.repeat(17_000) })).toEqual(['big attributes_cut'])
   })
 

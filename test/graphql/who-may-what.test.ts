@@ -1,0 +1,153 @@
+// Who may do what: every field of the schema's roots, asked by each kind of caller.
+import { readFileSync } from 'node:fs'
+import {
+  buildSchema,
+  isNonNullType,
+  isEnumType,
+  getNullableType,
+  getNamedType,
+  isLeafType,
+  isObjectType,
+  type GraphQLField,
+} from 'graphql'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../support/server.ts'
+import { socketClient, subscribe } from '../support/socket.ts'
+
+const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'))
+const ADMIN_ONLY = new Set(['apiKeys', ...Object.keys(schema.getMutationType()!.getFields())])
+
+let server: TestServer
+const callers: Record<string, Record<string, string>> = {}
+let sessionId: string
+let eventId: string
+let keyId: string
+
+beforeAll(async () => {
+  server = await startServer()
+  const cookie = await server.signIn()
+  const key = async (scopes: string, project: string) => {
+    const { body } = await server.graphql(
+      `mutation { createApiKey(input: { name: "x", scopes: [${scopes}], project: "${project}" }) { secret apiKey { id } } }`,
+      {},
+      { cookie },
+    )
+    keyId = body.data.createApiKey.apiKey.id
+    return body.data.createApiKey.secret
+  }
+  callers.admin = { cookie }
+  callers.reader = { 'x-api-key': await key('READ', 'default') }
+  callers.ingester = { 'x-api-key': await key('INGEST', 'default') }
+  callers.stranger = { authorization: `Bearer ${await key('READ', 'other')}` }
+  callers.nobody = {}
+  await server.database.sql`
+    insert into people (id, email, password_hash, role)
+    select gen_random_uuid(), 'viewer@example.com', password_hash, 'VIEWER' from people`
+  const response = await fetch(`${server.url}/api/auth/sign-in`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'viewer@example.com', password: 'correct horse battery' }),
+  })
+  callers.viewer = { cookie: response.headers.get('set-cookie')!.split(';')[0]! }
+  await server.ingestA({
+    session_id: 'secret-run',
+    type: 'llm.call',
+    agent_name: 'Secret agent',
+    input: 'secret text',
+    status: 'success',
+  })
+  const { session } = await server.query(
+    `{ session(platform: PLATFORM_A, externalId: "secret-run") { id events { nodes { id } } } }`,
+  )
+  sessionId = session.id
+  eventId = session.events.nodes[0].id
+})
+afterAll(() => server.stop())
+
+/** A query for one root field with arguments that find the secret session. */
+function documentFor(kind: 'query' | 'mutation', field: GraphQLField<unknown, unknown>): string {
+  const values: Record<string, string> = {
+    'node.id': `"${sessionId}"`,
+    'nodes.ids': `["${sessionId}", "${eventId}"]`,
+    'session.id': `"${sessionId}"`,
+    'event.id': `"${eventId}"`,
+    'agent.name': '"Secret agent"',
+    'createApiKey.input': '{ name: "by the test", scopes: [READ] }',
+    'revokeApiKey.id': `"${keyId}"`,
+    'setModelPrice.model': '"m"',
+    'setModelPrice.inputUsdPerMillion': '"1"',
+    'setModelPrice.outputUsdPerMillion': '"1"',
+    'removeModelPrice.model': '"m"',
+  }
+  const wanted = field.args.filter((arg) => isNonNullType(arg.type) || values[`${field.name}.${arg.name}`])
+  const given = wanted.map((arg) => `${arg.name}: ${values[`${field.name}.${arg.name}`]}`).join(', ')
+  const type = getNamedType(field.type)
+  let selection = ''
+  if (!isLeafType(getNullableType(type)) && !isEnumType(type)) {
+    const leaves = isObjectType(type)
+      ? Object.values(type.getFields())
+          .filter((one) => isLeafType(getNamedType(one.type)) && one.args.length === 0)
+          .map((one) => one.name)
+      : []
+    selection = `{ __typename ${leaves.join(' ')} ${field.name === 'sessions' ? 'nodes { externalId agent }' : ''} }`
+  }
+  return `${kind} { ${field.name}${given ? `(${given})` : ''} ${selection} }`
+}
+
+const roots = [
+  ...Object.values(schema.getQueryType()!.getFields()).map((field) => ['query', field.name, field] as const),
+  ...Object.values(schema.getMutationType()!.getFields()).map((field) => ['mutation', field.name, field] as const),
+]
+
+test.each(roots)('%s %s', async (kind, name, field) => {
+  const document = documentFor(kind, field)
+  const ask = (caller: string) => server.graphql(document, {}, callers[caller])
+  const codeOf = (answer: { body: any }) => answer.body.errors?.[0]?.extensions?.code ?? null
+
+  for (const caller of ['nobody', 'ingester']) {
+    const answer = await ask(caller)
+    expect([caller, answer.status]).toEqual([caller, caller === 'nobody' ? 401 : 403])
+    expect(answer.body.data).toBeUndefined()
+  }
+  for (const caller of ['reader', 'viewer', 'stranger']) {
+    const answer = await ask(caller)
+    expect([caller, codeOf(answer)]).toEqual([caller, ADMIN_ONLY.has(name) ? 'FORBIDDEN' : null])
+  }
+  const stranger = JSON.stringify((await ask('stranger')).body.data ?? null)
+  expect(stranger).not.toMatch(/secret/i)
+  expect(codeOf(await ask('admin'))).toBeNull()
+})
+
+test('the keys of a session are not shown to a reader who asks for one by its id', async () => {
+  const { node } = await server.query(
+    `query ($id: ID!) { node(id: $id) { __typename } }`,
+    { id: keyId },
+    callers.reader,
+  )
+  expect(node).toBeNull()
+})
+
+test.each([
+  ['nobody', {}, 4401],
+  ['a wrong key', { 'x-api-key': 'nope' }, 4401],
+  ['a key that may only post', 'ingester', 4403],
+])('the socket is closed for %s', async (_who, parameters, code) => {
+  const connectionParams = typeof parameters === 'string' ? callers[parameters] : parameters
+  const client = socketClient(server.url, { connectionParams })
+  const ended = (await subscribe(client, 'subscription { sessionChanged { resync } }').ended) as { code: number }
+  expect(ended.code).toBe(code)
+  await client.dispose()
+})
+
+test('a page of another site can neither ask nor open a socket with the cookie of this one', async () => {
+  const headers = { ...callers.admin, origin: 'https://evil.example' }
+  expect((await server.graphql('{ viewer { email } }', {}, headers)).status).toBe(403)
+  const { default: WebSocket } = await import('ws')
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers })
+  const status = await new Promise((resolve) =>
+    socket.on('unexpected-response', (_request, response) => resolve(response.statusCode)),
+  )
+  expect(status).toBe(403)
+  socket.on('error', () => {})
+  socket.terminate()
+})
