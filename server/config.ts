@@ -41,6 +41,8 @@ const environment = z
       error: 'must have at least 12 characters',
     }),
     RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000_000, 300_000),
+    RUNWATCH_URL: url(/^https?:\/\//, 'http://127.0.0.1:4000').transform((value) => value?.replace(/\/+$/, '')),
+    RUNWATCH_KEY: text,
     npm_lifecycle_event: text,
     LOG_LEVEL: text
       .refine((value) => value === undefined || /^(fatal|error|warn|info|debug|trace|silent)$/.test(value), {
@@ -75,6 +77,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     initAdmin: e.INIT_ADMIN_EMAIL ? { email: e.INIT_ADMIN_EMAIL, password: e.INIT_ADMIN_PASSWORD! } : null,
     rateLimitPerMinute: e.RATE_LIMIT_PER_MINUTE,
     logLevel: e.LOG_LEVEL,
+    demoUrl: e.RUNWATCH_URL ?? null,
+    demoKey: e.RUNWATCH_KEY ?? null,
     isStartedByNpm: e.npm_lifecycle_event !== undefined,
   })
 }

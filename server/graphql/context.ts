@@ -5,7 +5,8 @@ import type { Sql } from '../database/connect.ts'
 import type { SessionFeed } from '../live/session-feed.ts'
 import type { OwnPrices } from '../sessions/own-prices.ts'
 import type { QuietTimes } from '../sessions/quiet.ts'
-import { readEventTexts, readSessionsById, type EventRef, type EventTexts, type SessionRow } from '../sessions/read.ts'
+import { readEventTexts, type EventRef, type EventTexts } from '../sessions/read-events.ts'
+import { readSessionsById, type SessionRow } from '../sessions/read.ts'
 
 export interface Services {
   sql: Sql

@@ -1,6 +1,5 @@
 // Events in GraphQL: thin in a session's timeline, whole by id, and the subscription that follows a timeline.
-import type { EventRow } from '../sessions/read.ts'
-import { readEvent } from '../sessions/read.ts'
+import { readEvent, type EventRow } from '../sessions/read-events.ts'
 import type { EventChanges } from '../live/session-feed.ts'
 import { builder, failure } from './builder.ts'
 import type { Context } from './context.ts'

@@ -1,6 +1,6 @@
 // Global ids: what they hold, and reading them back from what a caller gives.
 import { decodeGlobalID, encodeGlobalID } from '@pothos/plugin-relay'
-import type { EventRef } from '../sessions/read.ts'
+import type { EventRef } from '../sessions/read-events.ts'
 import { failure } from './builder.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

@@ -1,7 +1,12 @@
 // Sessions in GraphQL: the type, the list with its filter, one by id, and what changes.
 import { resolveCursorConnection } from '@pothos/plugin-relay'
-import type { SessionFilter as Filter, SessionRow } from '../sessions/read.ts'
-import { readEvents, readSessionByExternalId, readSessions } from '../sessions/read.ts'
+import { readEvents } from '../sessions/read-events.ts'
+import {
+  readSessionByExternalId,
+  readSessions,
+  type SessionFilter as Filter,
+  type SessionRow,
+} from '../sessions/read.ts'
 import type { CoverageNote as Note } from '../sessions/session.ts'
 import { builder, failure, MAX_EVENT_PAGE, MAX_NODES, MAX_PAGE, pageSize } from './builder.ts'
 import { DurationSource, Platform, SessionStatus, startOfRange, TimeRange } from './enums.ts'

@@ -1,13 +1,7 @@
 // Turns notices into rows, read once per process and change, and hands them to the subscribers they concern.
 import type { Sql } from '../database/connect.ts'
-import {
-  matches,
-  readChanges,
-  readSessionsById,
-  type EventRow,
-  type SessionFilter,
-  type SessionRow,
-} from '../sessions/read.ts'
+import { readChanges, type EventRow } from '../sessions/read-events.ts'
+import { matches, readSessionsById, type SessionFilter, type SessionRow } from '../sessions/read.ts'
 import type { Bus, SessionNotice } from './bus.ts'
 import { ConflatedQueue, type Delivery } from './conflated-queue.ts'
 

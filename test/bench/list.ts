@@ -7,13 +7,13 @@ import { connectDatabase, type Sql } from '../../server/database/connect.ts'
 import { ensurePartitions } from '../../server/database/partitions.ts'
 import {
   readAgents,
-  readEvents,
   readSessions,
   readSessionsById,
   type Page,
   type SessionFilter,
   type SessionRow,
 } from '../../server/sessions/read.ts'
+import { readEvents } from '../../server/sessions/read-events.ts'
 import { COMMON_ERROR, EVENTS_PER_SESSION, fill, RARE_ERROR, SESSIONS } from './fill.ts'
 import { machineFacts } from './machine.ts'
 import { median, met, ms, quantile, whole, type Row, type Section } from './report.ts'
