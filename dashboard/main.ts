@@ -1,0 +1,6 @@
+// Owns the start: mounts the dashboard.
+import { mount } from 'svelte'
+import './app.css'
+import App from './App.svelte'
+
+mount(App, { target: document.getElementById('app')! })

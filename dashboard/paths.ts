@@ -1,0 +1,53 @@
+// Owns every URL of the dashboard: how it is built and how it is read.
+import { filterToQuery, type ListFilter } from './rules/session-filter.ts'
+import type { AgentRange } from './rules/agent-range.ts'
+
+export type Route =
+  | { page: 'sessions' }
+  | { page: 'session'; id: string }
+  | { page: 'agents' }
+  | { page: 'settings' }
+  | { page: 'sign-in' }
+  | { page: 'set-up' }
+  | { page: 'unknown' }
+
+const withQuery = (path: string, query: URLSearchParams) => (query.size > 0 ? `${path}?${query}` : path)
+
+export const paths = {
+  sessions: (filter?: Partial<ListFilter>) =>
+    withQuery('/sessions', filter ? filterToQuery(filter) : new URLSearchParams()),
+  session: (id: string, view: { step?: string | null; axis?: 'view' | 'whole' } = {}) => {
+    const query = new URLSearchParams()
+    if (view.step) query.set('step', view.step)
+    if (view.axis === 'whole') query.set('axis', 'whole')
+    return withQuery(`/sessions/${encodeURIComponent(id)}`, query)
+  },
+  agents: (range?: AgentRange) => withQuery('/agents', new URLSearchParams(range && range !== '7d' ? { range } : {})),
+  settings: () => '/settings',
+  signIn: (returnTo?: string) =>
+    withQuery('/sign-in', new URLSearchParams(returnTo && returnTo !== '/' ? { return: returnTo } : {})),
+  setUp: () => '/set-up',
+}
+
+export function readRoute(pathname: string): Route {
+  const [, first = '', second, ...rest] = pathname.replace(/\/+$/, '').split('/')
+  if (rest.length > 0) return { page: 'unknown' }
+  if (first === 'sessions' && second) return { page: 'session', id: decode(second) }
+  if (second) return { page: 'unknown' }
+  if (first === '' || first === 'sessions') return { page: 'sessions' }
+  if (first === 'agents' || first === 'settings' || first === 'sign-in' || first === 'set-up') return { page: first }
+  return { page: 'unknown' }
+}
+
+/** Only a path of this dashboard: a link must not lead a person who signs in to another site. */
+export function safeReturn(returnTo: string | null): string {
+  return returnTo && /^\/(?![/\\])/.test(returnTo) && !returnTo.startsWith('/sign-in') ? returnTo : '/'
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

@@ -1,0 +1,162 @@
+// Owns one session with all its events: reads them in pages, then follows what changes without a gap or a double.
+import type { BigIntValue } from '../graphql.ts'
+import { query, RequestError } from '../client.ts'
+import {
+  eventsAfterRevisionQuery,
+  eventsChangedSubscription,
+  sessionQuery,
+  type EventRow,
+  type SessionHead,
+} from '../queries.ts'
+import { mergeEvents } from '../rules/event-merge.ts'
+import { isNewer, newerOf } from '../rules/revision.ts'
+import { connection, type Subscription } from './connection.svelte.ts'
+import { pause } from './pause.svelte.ts'
+
+const pageSize = 1000
+const flushMs = 100
+
+export class SessionTimeline {
+  session = $state.raw<SessionHead | null>(null)
+  events = $state.raw<EventRow[]>([])
+  phase = $state<'first' | 'reading' | 'ready' | 'missing' | 'problem'>('first')
+  problem = $state.raw<RequestError | null>(null)
+
+  /** All changes up to here are held, on screen or queued. */
+  private heldRevision: BigIntValue = 0
+  /** While pages are read to catch up, where that will bring the reader. */
+  private targetRevision: BigIntValue | null = null
+  private subscription: Subscription | null = null
+  private queue = new Map<string, EventRow>()
+  private queuedSession: SessionHead | null = null
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private retryTimer: ReturnType<typeof setTimeout> | undefined
+  private needsAnotherRound = false
+  private isStopped = false
+  private readonly forgetPause: () => void
+
+  constructor(private readonly id: string) {
+    this.forgetPause = pause.whenOver(() => this.flush())
+    void this.start()
+  }
+
+  async start() {
+    this.phase = 'first'
+    this.problem = null
+    try {
+      let after: string | null = null
+      do {
+        const answer: Awaited<ReturnType<typeof this.readPage>> = await this.readPage(after)
+        if (this.isStopped) return
+        if (!answer) {
+          this.phase = 'missing'
+          return
+        }
+        const { events, ...session } = answer
+        if (after === null) this.begin(session)
+        this.receive(session, events.nodes)
+        this.flush()
+        after = events.pageInfo.hasNextPage ? events.pageInfo.endCursor : null
+      } while (after !== null)
+      this.phase = 'ready'
+    } catch (error) {
+      this.problem = error as RequestError
+      this.phase = 'problem'
+    }
+  }
+
+  stop() {
+    this.isStopped = true
+    this.subscription?.stop()
+    clearTimeout(this.timer)
+    clearTimeout(this.retryTimer)
+    this.forgetPause()
+  }
+
+  private async readPage(after: string | null) {
+    const { session } = await query(sessionQuery, { id: this.id, first: pageSize, after })
+    return session
+  }
+
+  /** The pages are read at this revision or later, so following from it misses nothing. */
+  private begin(session: SessionHead) {
+    this.heldRevision = session.revision
+    this.session = session
+    this.phase = 'reading'
+    this.subscription?.stop()
+    this.subscription = connection.subscribe({
+      document: eventsChangedSubscription,
+      variables: () => ({ sessionId: this.id, after: this.heldRevision }),
+      next: ({ eventsChanged: change }) => {
+        this.receive(change.session, change.events)
+        if (change.more) void this.readMore(change.revision)
+        else if (this.targetRevision !== null) this.targetRevision = newerOf(this.targetRevision, change.revision)
+        else this.heldRevision = newerOf(this.heldRevision, change.revision)
+      },
+    })
+  }
+
+  /** Too much changed for one message: reads everything after the held revision, which moves only when all is here. */
+  private async readMore(revision: BigIntValue) {
+    const isReading = this.targetRevision !== null
+    this.targetRevision = newerOf(this.targetRevision ?? revision, revision)
+    if (isReading) this.needsAnotherRound = true
+    else await this.readToTarget()
+  }
+
+  private async readToTarget() {
+    try {
+      do {
+        this.needsAnotherRound = false
+        await this.readChangedPages()
+      } while (this.needsAnotherRound && !this.isStopped)
+      this.heldRevision = newerOf(this.heldRevision, this.targetRevision!)
+      this.targetRevision = null
+    } catch {
+      clearTimeout(this.retryTimer)
+      this.retryTimer = setTimeout(() => void this.readToTarget(), 2000)
+    }
+  }
+
+  private async readChangedPages() {
+    let after: string | null = null
+    do {
+      const variables = { id: this.id, first: pageSize, after, changedAfter: this.heldRevision }
+      const answer: { session: ({ events: Page } & SessionHead) | null } = await query(
+        eventsAfterRevisionQuery,
+        variables,
+      )
+      if (this.isStopped || !answer.session) return
+      const { events, ...session } = answer.session
+      this.receive(session, events.nodes)
+      after = events.pageInfo.hasNextPage ? events.pageInfo.endCursor : null
+    } while (after !== null)
+  }
+
+  private receive(session: SessionHead, events: readonly EventRow[]) {
+    const held = this.queuedSession ?? this.session
+    if (!held || !isNewer(held.revision, session.revision)) this.queuedSession = session
+    for (const event of events) {
+      const queued = this.queue.get(event.id)
+      if (!queued || isNewer(event.revision, queued.revision)) this.queue.set(event.id, event)
+    }
+    if (pause.isOn && this.phase === 'ready') pause.waiting = this.queue.size
+    else this.timer ??= setTimeout(() => this.flush(), flushMs)
+  }
+
+  private flush() {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    if ((pause.isOn && this.phase === 'ready') || this.isStopped) return
+    if (this.queuedSession) this.session = this.queuedSession
+    this.queuedSession = null
+    if (this.queue.size === 0) return
+    this.events = mergeEvents(this.events, [...this.queue.values()])
+    this.queue.clear()
+  }
+}
+
+interface Page {
+  nodes: EventRow[]
+  pageInfo: { hasNextPage: boolean; endCursor: string | null }
+}

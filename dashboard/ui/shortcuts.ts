@@ -1,0 +1,21 @@
+// Owns single-key shortcuts: who listens, and when keys are left alone.
+import { preferences } from '../state/preferences.svelte.ts'
+
+/** Answers false where the key means nothing right now and keeps its usual effect. */
+export type Shortcuts = Record<string, (event: KeyboardEvent) => unknown>
+
+/** Never while typing, with a modifier, in a dialog, or when switched off (WCAG 2.1.4). Escape always works. */
+export function onShortcut(shortcuts: Shortcuts): () => void {
+  const listen = (event: KeyboardEvent) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
+    const target = event.target as HTMLElement
+    if (target.closest('input:not([type=checkbox]), textarea, select, dialog, [contenteditable]')) return
+    if (!preferences.hasShortcuts && event.key.length === 1) return
+    const act = shortcuts[event.key]
+    if (!act) return
+    if (event.key === 'Enter' && target.closest('button, a, summary')) return
+    if (act(event) !== false) event.preventDefault()
+  }
+  addEventListener('keydown', listen)
+  return () => removeEventListener('keydown', listen)
+}
