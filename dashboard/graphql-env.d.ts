@@ -43,7 +43,7 @@ export type introspection_types = {
     'TimeRange': { name: 'TimeRange'; enumValues: 'LAST_7_DAYS' | 'LAST_24_HOURS' | 'LAST_30_DAYS' | 'LAST_HOUR'; };
     'Viewer': { kind: 'OBJECT'; name: 'Viewer'; fields: { 'email': { name: 'email'; type: { kind: 'SCALAR'; name: 'String'; ofType: null; } }; 'isAdmin': { name: 'isAdmin'; type: { kind: 'NON_NULL'; name: never; ofType: { kind: 'SCALAR'; name: 'Boolean'; ofType: null; }; } }; 'kind': { name: 'kind'; type: { kind: 'NON_NULL'; name: never; ofType: { kind: 'ENUM'; name: 'ViewerKind'; ofType: null; }; } }; 'projects': { name: 'projects'; type: { kind: 'NON_NULL'; name: never; ofType: { kind: 'LIST'; name: never; ofType: { kind: 'NON_NULL'; name: never; ofType: { kind: 'SCALAR'; name: 'String'; ofType: null; }; }; }; } }; 'role': { name: 'role'; type: { kind: 'ENUM'; name: 'Role'; ofType: null; } }; 'scopes': { name: 'scopes'; type: { kind: 'NON_NULL'; name: never; ofType: { kind: 'LIST'; name: never; ofType: { kind: 'NON_NULL'; name: never; ofType: { kind: 'ENUM'; name: 'KeyScope'; ofType: null; }; }; }; } }; }; };
     'ViewerKind': { name: 'ViewerKind'; enumValues: 'KEY' | 'PERSON'; };
-}
+};
 
 /** An IntrospectionQuery representation of your schema.
  *
@@ -54,14 +54,14 @@ export type introspection_types = {
  * instead save to a .ts instead of a .d.ts file.
  */
 export type introspection = {
-  name: never
-  query: 'Query'
-  mutation: 'Mutation'
-  subscription: 'Subscription'
-  types: introspection_types
-}
+  name: never;
+  query: 'Query';
+  mutation: 'Mutation';
+  subscription: 'Subscription';
+  types: introspection_types;
+};
 
-import * as gqlTada from 'gql.tada'
+import * as gqlTada from 'gql.tada';
 
 declare module 'gql.tada' {
   interface setupSchema {

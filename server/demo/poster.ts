@@ -106,7 +106,7 @@ export function pause(ms: number, stop: AbortSignal): Promise<boolean> {
 
 function detailOf(text: string): string {
   try {
-    return String((JSON.parse(text) as { detail?: unknown }).detail)
+    return String((JSON.parse(text) as { detail?: unknown }).detail).replace(/\.$/, '')
   } catch {
     return text.slice(0, 200)
   }

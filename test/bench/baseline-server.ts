@@ -76,7 +76,7 @@ async function writingServer(databaseUrl: string, isTransaction: boolean): Promi
       string | number | boolean
     >,
   })
-  const app = Fastify({ genReqId: () => crypto.randomUUID(), disableRequestLogging: true })
+  const app = Fastify({ genReqId: () => crypto.randomUUID() })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.post('/api/ingest/platform-a', async (request) => {

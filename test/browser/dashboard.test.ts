@@ -9,7 +9,10 @@ let browser: Browser
 let server: TestServer
 let opened: WatchedPage[] = []
 beforeAll(async () => {
-  ;[browser, server] = await Promise.all([launchBrowser(), startServer({ env: { INIT_ADMIN_EMAIL: '', INIT_ADMIN_PASSWORD: '' } })])
+  ;[browser, server] = await Promise.all([
+    launchBrowser(),
+    startServer({ env: { INIT_ADMIN_EMAIL: '', INIT_ADMIN_PASSWORD: '' } }),
+  ])
 })
 afterEach(async () => {
   for (const { context } of opened) await context.close()
@@ -29,6 +32,8 @@ async function open(path: string, options: { signedIn?: boolean } = {}): Promise
     await page.getByLabel('E-mail').fill(ADMIN.email)
     await page.getByLabel('Password').fill(ADMIN.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
+    // A pointer over the list means that someone reads there: new rows would wait.
+    await page.mouse.move(5, 400)
   }
   return watched
 }
@@ -72,7 +77,13 @@ test('a run appears while it runs, and changes in place when it closes', async (
   const watched = await open('/')
   const { page, faults } = watched
   await page.getByText('Live', { exact: true }).waitFor()
-  await runOf({ session_id: 'watched', agent_name: 'Watched agent', prompt_tokens: 1200, completion_tokens: 40, model: 'gpt-4o' })
+  await runOf({
+    session_id: 'watched',
+    agent_name: 'Watched agent',
+    prompt_tokens: 1200,
+    completion_tokens: 40,
+    model: 'gpt-4o',
+  })
   const row = page.getByRole('row', { name: /Watched agent/ })
   await row.waitFor()
   await row.getByText('Running').waitFor()
@@ -85,13 +96,29 @@ test('a run appears while it runs, and changes in place when it closes', async (
 })
 
 test('new runs wait behind a pill while the reader is further down, and the row under the eye stays', async () => {
-  await server.ingestA(Array.from({ length: 120 }, (_, i) => ({ session_id: `many-${i}`, type: 'span', agent_name: `Agent ${i}`, status: 'success' })))
+  await server.ingestA(
+    Array.from({ length: 120 }, (_, i) => ({
+      session_id: `many-${i}`,
+      type: 'span',
+      agent_name: `Agent ${i}`,
+      status: 'success',
+    })),
+  )
   const watched = await open('/')
   const { page } = watched
   const scroller = page.locator('[role=grid][aria-label=Sessions]')
-  await page.getByRole('row', { name: /Agent 1\d\d/ }).first().waitFor()
+  await page
+    .getByRole('row', { name: /Agent 1\d\d/ })
+    .first()
+    .waitFor()
   await scroller.evaluate((element) => (element.scrollTop = 700))
-  const topRow = () => scroller.evaluate((element) => document.elementFromPoint(element.getBoundingClientRect().left + 80, element.getBoundingClientRect().top + 120)?.closest('[role=row]')?.textContent)
+  const topRow = () =>
+    scroller.evaluate(
+      (element) =>
+        document
+          .elementFromPoint(element.getBoundingClientRect().left + 80, element.getBoundingClientRect().top + 120)
+          ?.closest('[role=row]')?.textContent,
+    )
   const seen = await until(topRow)
   for (let i = 0; i < 3; i++) await runOf({ session_id: `fresh-${i}`, agent_name: `Fresh ${i}`, status: 'success' })
   const pill = page.getByRole('button', { name: /3 new sessions/ })
@@ -103,7 +130,7 @@ test('new runs wait behind a pill while the reader is further down, and the row 
 })
 
 test('filters are in the URL and survive a reload; a search finds by error text', async () => {
-  const watched = await open('/?status=FAILED')
+  const watched = await open('/?status=failed')
   const { page } = watched
   await page.getByRole('row', { name: /Watched agent/ }).waitFor()
   expect(await rowsOf(watched)).toHaveLength(1)
@@ -118,15 +145,34 @@ test('filters are in the URL and survive a reload; a search finds by error text'
 })
 
 test('a timeline grows while one looks, and a step shows what went in and came out, as text', async () => {
-  const { body } = await runOf({ session_id: 'timeline', agent_name: 'Timeline agent', model: 'gpt-4o', input: '<img src=x onerror="window.hacked=1">', output: 'safe', duration_ms: 120 })
+  const { body } = await runOf({
+    session_id: 'timeline',
+    agent_name: 'Timeline agent',
+    model: 'gpt-4o',
+    input: '<img src=x onerror="window.hacked=1">',
+    output: 'safe',
+    duration_ms: 120,
+  })
   const watched = await open(new URL(body.sessions[0].url).pathname)
   const { page, faults } = watched
-  await page.getByRole('row', { name: /gpt-4o/ }).first().waitFor()
-  await server.ingestA({ session_id: 'timeline', type: 'tool.call', tool_name: 'crm.lookup', error: 'connect ECONNREFUSED', duration_ms: 12 })
+  await page
+    .getByRole('row', { name: /gpt-4o/ })
+    .first()
+    .waitFor()
+  await server.ingestA({
+    session_id: 'timeline',
+    type: 'tool.call',
+    tool_name: 'crm.lookup',
+    error: 'connect ECONNREFUSED',
+    duration_ms: 12,
+  })
   const tool = page.getByRole('row', { name: /crm\.lookup/ })
   await tool.waitFor()
   await page.getByText('No final event').waitFor()
-  await page.getByRole('row', { name: /gpt-4o/ }).first().click()
+  await page
+    .getByRole('row', { name: /gpt-4o/ })
+    .first()
+    .click()
   const panel = page.getByRole('complementary', { name: 'Step' })
   await panel.getByText('<img src=x onerror="window.hacked=1">').waitFor()
   expect(page.url()).toContain('step=')
@@ -164,7 +210,9 @@ test('a key is made, shown once, and revoked', async () => {
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('textbox').fill('From the browser')
   await dialog.getByRole('button', { name: /Revoke/ }).click()
-  await until(async () => (await server.ingestA({ session_id: 'by-key', type: 'span' }, { 'x-api-key': secret! })).status === 403)
+  await until(
+    async () => (await server.ingestA({ session_id: 'by-key', type: 'span' }, { 'x-api-key': secret! })).status === 403,
+  )
   expect(faults).toEqual([])
 })
 

@@ -7,7 +7,8 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: own ?? (await sparticuz.executablePath()),
     args: [
-      ...(own ? [] : sparticuz.args),
+      // In one process, closing a page's context would end the browser.
+      ...(own ? [] : sparticuz.args.filter((arg) => arg !== '--single-process' && arg !== '--no-zygote')),
       '--no-sandbox',
       '--disable-quic',
       '--no-first-run',
@@ -25,8 +26,17 @@ export interface WatchedPage {
   faults: string[]
 }
 
-export async function openPage(browser: Browser, url: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<WatchedPage> {
-  const context = await browser.newContext({ baseURL: url, viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options })
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({
+    baseURL: url,
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: 'reduce',
+    ...options,
+  })
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
   const faults: string[] = []
