@@ -1,3 +1,4 @@
+// How numbers, money, durations and times read on screen.
 import { describe, expect, it } from 'vitest'
 import {
   formatAgo,

@@ -1,3 +1,4 @@
+// How the live list takes changes: rows in place, nothing twice, nothing lost.
 import { describe, expect, it } from 'vitest'
 import { appendPage, markGone, mergeSessions, revealFresh, type ListState } from '../../dashboard/rules/list-merge.ts'
 import { emptyFilter } from '../../dashboard/rules/session-filter.ts'

@@ -1,3 +1,4 @@
+// The small rules of the dashboard, each as a table.
 import { readFileSync } from 'node:fs'
 import { buildSchema, parse, validate } from 'graphql'
 import { stringifyDocument } from '@urql/core'

@@ -1,3 +1,4 @@
+// Filters as the URL carries them, and whether a session matches.
 import { describe, expect, it } from 'vitest'
 import { paths, readRoute, safeReturn } from '../../dashboard/paths.ts'
 import {

@@ -1,3 +1,4 @@
+// The timeline: merging events, nesting steps, the geometry of the waterfall.
 import { describe, expect, it } from 'vitest'
 import { mergeEvents } from '../../dashboard/rules/event-merge.ts'
 import { nextFailed, stepsOf } from '../../dashboard/rules/steps.ts'
