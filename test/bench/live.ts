@@ -112,7 +112,7 @@ function rowOf(subscribers: number, received: Received[], answers: Answer[], cpu
     ...(subscribers === 100 && { target: met(p99 < TARGET_P99_MS, `p99 < ${TARGET_P99_MS} ms`) }),
     note:
       `${whole(latencies.length)} of ${whole(expected)} messages, ${sum('resyncs')} resyncs, ${sum('closed')} sockets lost, ${refused} posts refused` +
-      (cpu === null ? '' : `; server ${((cpu / SECONDS) * 100).toFixed(0)} % of a core`),
+      (cpu === null ? '' : `; ${((cpu / latencies.length) * 1e6).toFixed(0)} us of server time per message`),
   }
 }
 

@@ -1,15 +1,14 @@
 // Starting and stopping as people do it: ready, stopped by a signal, killed, twice on one folder, on a taken port.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { openFolder } from '../support/folder.ts'
 import { freePort, startProcess, type ServerProcess } from '../support/process.ts'
 import { KEY } from '../support/server.ts'
 
 let dataDir: string
 const started: ServerProcess[] = []
-beforeAll(async () => void (dataDir = await mkdtemp(join(tmpdir(), 'runwatch-start-'))))
+beforeAll(async () => void (dataDir = await openFolder()))
 afterEach(async () => {
   for (const server of started.splice(0)) {
     if (server.child.exitCode === null && server.child.signalCode === null) server.child.kill('SIGTERM')

@@ -1,11 +1,10 @@
 // Once per run: the dashboard is built, Postgres runs in a folder of its own, and a migrated template is ready.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 import { buildDashboardIfStale } from '../../server/dashboard-build.ts'
 import { startEmbeddedPostgres } from '../../server/database/embedded.ts'
+import { openFolder } from './folder.ts'
 import { migrate } from '../../server/database/migrate.ts'
 
 declare module 'vitest' {
@@ -15,7 +14,7 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject) {
-  const [folder] = await Promise.all([mkdtemp(join(tmpdir(), 'runwatch-test-')), buildDashboardIfStale(() => {})])
+  const [folder] = await Promise.all([openFolder(), buildDashboardIfStale(() => {})])
   const embedded = await startEmbeddedPostgres({ dataDir: folder })
   const admin = postgres(embedded.url, { max: 1, onnotice: () => {} })
   await admin`create database template_runwatch`
