@@ -1,12 +1,11 @@
 // GraphQL over HTTP and server-sent events: yoga, with one place where errors are masked and limits are set.
 import { GraphQLError, Kind, type ASTVisitor, type ValidationContext } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
-import { ERROR_TABLE, Problem, type ErrorCode } from '../errors.ts'
+import { Problem } from '../errors.ts'
 import type { Context } from './context.ts'
 import { schema } from './schema.ts'
 
 const MAX_ALIASES = 50
-const MAX_TOKENS_NOTE = 'The query is too long.'
 const MAX_QUERY_LENGTH = 20_000
 
 /** A Problem as a GraphQL error: same sentence, its code in capitals. */
@@ -46,7 +45,11 @@ function limitAliases(context: ValidationContext): ASTVisitor {
       const isTooLong =
         length > MAX_QUERY_LENGTH && node.definitions.some((one) => one.kind === Kind.OPERATION_DEFINITION)
       if (isTooLong)
-        context.reportError(new GraphQLError(MAX_TOKENS_NOTE, { extensions: { code: 'QUERY_TOO_COSTLY' } }))
+        context.reportError(
+          new GraphQLError(`The query has more than ${MAX_QUERY_LENGTH} characters.`, {
+            extensions: { code: 'QUERY_TOO_COSTLY' },
+          }),
+        )
     },
   }
 }
@@ -98,8 +101,4 @@ function withCode(error: GraphQLError): GraphQLError {
     path: error.path,
     extensions: { ...error.extensions, code: 'BAD_USER_INPUT' },
   })
-}
-
-export function problemStatus(code: ErrorCode): number {
-  return ERROR_TABLE[code].status
 }

@@ -13,7 +13,7 @@ import { KEY, Stand, stop } from './stand.ts'
 import { verify } from './verify.ts'
 
 const ROUNDS = 3
-const WARM_UP_MS = 2_000
+const WARM_UP_MS = 1_500
 const MEASURE_MS = 10_000
 
 interface Target {
