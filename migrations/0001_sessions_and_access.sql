@@ -106,6 +106,16 @@ create index sessions_not_completed on sessions (project_id, first_seen_at desc,
 create index sessions_failed on sessions (project_id, first_seen_at desc, id desc) where status = 'FAILED';
 create index sessions_with_error on sessions (project_id, first_seen_at desc, id desc) where error_message is not null;
 
+-- Part of an error text is found by its trigrams. Where the extension may not be made, such searches are slower.
+do $$
+begin
+  create extension if not exists pg_trgm;
+  create index sessions_error_text on sessions using gin (error_message gin_trgm_ops) where error_message is not null;
+exception when insufficient_privilege or undefined_file or feature_not_supported then
+  raise notice 'pg_trgm is not available';
+end
+$$;
+
 -- One partition per day on which the event's session was first seen, so that a timeline lies in one partition.
 create table events (
   session_id uuid not null,

@@ -73,15 +73,16 @@ async function main(): Promise<void> {
   setMaxListeners(0, stop.signal)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
 
-  const url = options.url ?? `http://127.0.0.1:${config.port}`
-  const made = options.key === null ? await makeKey(config) : null
+  const url = options.url ?? config.demoUrl ?? `http://127.0.0.1:${config.port}`
+  const given = options.key ?? config.demoKey
+  const made = given === null ? await makeKey(config) : null
   const limit = Number.isFinite(options.seconds) ? setTimeout(() => stop.abort(), options.seconds * 1_000) : null
   try {
     say(
       `Posting ${options.sessionsPerMinute} sessions a minute to ${url}${made ? ' into the project "demo"' : ''} ` +
         `(seed ${options.seed}); ${limit ? `stops after ${options.seconds} s` : 'stop with Ctrl-C'}.`,
     )
-    const poster = new Poster(url, made?.secret ?? options.key!, stop.signal)
+    const poster = new Poster(url, made?.secret ?? given!, stop.signal)
     const next = runMaker(options.seed)
     if (options.history > 0) {
       const now = Date.now()

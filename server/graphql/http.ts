@@ -75,20 +75,7 @@ export function makeYoga(onUnexpected: (error: unknown) => void) {
     logging: false,
     context: ({ runwatch }) => runwatch,
     plugins: [limits],
-    maskedErrors: {
-      maskError: (error) => {
-        const original = error instanceof GraphQLError ? (error.originalError ?? error) : error
-        if (original instanceof Problem) return graphqlErrorOf(original)
-        // Errors of graphql-js itself (syntax, validation, variables) have no original error and may be shown.
-        if (error instanceof GraphQLError && (!error.originalError || error.originalError instanceof GraphQLError)) {
-          return withCode(error)
-        }
-        onUnexpected(original)
-        return new GraphQLError('Something went wrong on the server.', {
-          extensions: { code: 'INTERNAL_SERVER_ERROR' },
-        })
-      },
-    },
+    maskedErrors: { maskError: (error) => maskError(error, onUnexpected) },
   })
 }
 
@@ -101,4 +88,15 @@ function withCode(error: GraphQLError): GraphQLError {
     path: error.path,
     extensions: { ...error.extensions, code: 'BAD_USER_INPUT' },
   })
+}
+
+/** What of an error may leave the server: its own sentences, those of graphql-js about the query, and nothing else. */
+export function maskError(error: unknown, onUnexpected: (error: unknown) => void): GraphQLError {
+  const original = error instanceof GraphQLError ? (error.originalError ?? error) : error
+  if (original instanceof Problem) return graphqlErrorOf(original)
+  // Errors of graphql-js itself (syntax, validation, variables) have no original error.
+  if (error instanceof GraphQLError && (!error.originalError || error.originalError instanceof GraphQLError))
+    return withCode(error)
+  onUnexpected(original)
+  return new GraphQLError('Something went wrong on the server.', { extensions: { code: 'INTERNAL_SERVER_ERROR' } })
 }

@@ -2,14 +2,15 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ExecutionArgs, GraphQLError } from 'graphql'
-import { CloseCode } from 'graphql-ws'
+import { CloseCode, type SubscribePayload } from 'graphql-ws'
 import { useServer } from 'graphql-ws/use/ws'
 import { WebSocketServer } from 'ws'
 import { actorOf, checkOrigin, type Access, type Actor } from '../access/actor.ts'
 import { Problem } from '../errors.ts'
 import { failure } from './builder.ts'
-import { makeContext, type Services } from './context.ts'
-import type { makeYoga } from './http.ts'
+import { makeContext, type Context, type Services } from './context.ts'
+import { maskError, type makeYoga } from './http.ts'
+import { subscribeShared, type SharedArgs } from './shared-execution.ts'
 
 const MAX_MESSAGE_BYTES = 256 * 1024
 const MAX_OPERATIONS_PER_SOCKET = 100
@@ -42,6 +43,10 @@ export function serveSocket({
   onError,
 }: SocketOptions): () => Promise<void> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES })
+  const maskErrors: SharedArgs['maskErrors'] = (result) => ({
+    ...result,
+    errors: result.errors?.map((error) => maskError(error, (original) => onError(original, 'a subscription failed'))),
+  })
   const operations = new WeakMap<object, Set<string>>()
 
   const disposable = useServer<Record<string, unknown>, Partial<Extra>>(
@@ -77,7 +82,7 @@ export function serveSocket({
           ]
         }
         const runwatch = await makeContext(services, actor!)
-        const { schema, parse, validate, contextFactory, execute, subscribe } = yoga.getEnveloped({
+        const { schema, parse, validate, contextFactory, execute } = yoga.getEnveloped({
           runwatch,
           params: payload,
         })
@@ -96,11 +101,14 @@ export function serveSocket({
           operationName: payload.operationName,
           variableValues: payload.variables,
           contextValue: await contextFactory(),
-          rootValue: { execute, subscribe },
+          rootValue: { execute, shareKey: shareKeyOf(runwatch, payload) },
         }
       },
       execute: (args) => (args as Enveloped).rootValue.execute(args),
-      subscribe: (args) => (args as Enveloped).rootValue.subscribe(args),
+      subscribe: (args) => {
+        const { shareKey } = (args as Enveloped).rootValue
+        return subscribeShared({ ...args, rootValue: undefined, shareKey, maskErrors })
+      },
       onComplete: (context, id) => void operations.get(context)?.delete(id),
       onError: (context, id) => void operations.get(context)?.delete(id),
     },
@@ -129,7 +137,13 @@ export function serveSocket({
   }
 }
 
-type Enveloped = ExecutionArgs & { rootValue: { execute(args: unknown): never; subscribe(args: unknown): never } }
+type Enveloped = ExecutionArgs & { rootValue: { execute(args: unknown): never; shareKey: string } }
+
+/** Equal for sockets that ask the same and may see the same. */
+function shareKeyOf({ actor, projectIds }: Context, { query, variables, operationName }: SubscribePayload): string {
+  const rights = actor.kind === 'PERSON' ? actor.person.role : 'KEY'
+  return JSON.stringify([rights, projectIds, operationName ?? null, variables ?? null, query])
+}
 
 /** A sentence of at most 123 bytes fits into a close frame. */
 function close(extra: object, code: number, reason: string): false {

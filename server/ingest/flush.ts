@@ -18,8 +18,8 @@ export function writeFolded(sql: Sql, sessions: ParsedSession[]): Promise<Writte
     const { identity, execution } = posts[0]!
     if (execution) return { session: execution, events: posts[0]!.events }
     const events = firstOfEachKey(posts)
-    const agent = posts.find((post) => post.identity.agent !== null)?.identity.agent ?? null
-    return { session: foldEvents({ ...identity, agent }, events), events }
+    if (posts.length > 1) identity.agent ??= posts.find((post) => post.identity.agent !== null)?.identity.agent ?? null
+    return { session: foldEvents(identity, events), events }
   })
   return foldSessions(sql, writes)
 }

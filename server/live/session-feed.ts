@@ -9,6 +9,8 @@ const MAX_CHANGED_EVENTS = 100
 /** More changed sessions than this in one reading are too many to push: the readers catch up by themselves. */
 const MAX_PENDING = 5_000
 
+const PORTION = 100
+
 interface ListSubscriber {
   projectIds: number[]
   filter: SessionFilter
@@ -103,7 +105,7 @@ export class SessionFeed {
           projectIds,
           pending.map(([id]) => id),
         )
-        for (const row of rows) this.hand(row)
+        for (const row of rows) await this.hand(row)
       }
     } catch (error) {
       this.onError(error, 'changed sessions could not be read')
@@ -113,9 +115,13 @@ export class SessionFeed {
     }
   }
 
-  private hand(row: SessionRow): void {
-    for (const { projectIds, filter, ids, queue } of this.lists) {
-      if (projectIds.includes(row.projectId) && (ids.has(row.id) || matches(filter, row))) queue.push(row.id, row)
+  /** In portions: between them the process takes events and answers requests. */
+  private async hand(row: SessionRow): Promise<void> {
+    let handed = 0
+    for (const { projectIds, filter, ids, queue } of [...this.lists]) {
+      if (!projectIds.includes(row.projectId) || !(ids.has(row.id) || matches(filter, row))) continue
+      queue.push(row.id, row)
+      if (++handed % PORTION === 0) await new Promise((resolve) => setImmediate(resolve))
     }
   }
 }

@@ -30,33 +30,52 @@ export function priceTokens(
   if (promptTokens === null || completionTokens === null) return null
   const price = own?.get(model)
   if (price) return ownCost(price, promptTokens, completionTokens)
-  const flat = flatPrice(model, atMs)
-  if (flat === null) return null
-  if (flat !== 'tiered') return ownCost(flat, promptTokens, completionTokens)
+  const known = tablePrice(model, atMs)
+  if (known === null) return null
+  if (promptTokens <= known.upToPromptTokens) return ownCost(known, promptTokens, completionTokens)
   const found = lookUp(model, promptTokens, completionTokens, atMs)
   // The table computes in binary floating point; 12 digits hold every price per token exactly.
   return found && Big(found.total_price.toPrecision(12)).toFixed()
 }
 
-/** Finding a model in the table takes some 45 us, so plain prices are kept per model and hour (some change by the hour). */
-const known = new Map<string, OwnPrice | 'tiered' | null>()
-const MAX_KNOWN = 10_000
+/** A price of the table as long as a prompt stays in its first tier. */
+interface TablePrice extends OwnPrice {
+  upToPromptTokens: number
+}
+
+/** Finding a model in the table takes some 45 us, so prices are kept per model and hour (some change by the hour). */
+const tablePrices = new Map<string, TablePrice | null>()
+const MAX_KEPT = 10_000
 const HOUR_MS = 3_600_000
 
-function flatPrice(model: string, atMs: number): OwnPrice | 'tiered' | null {
+function tablePrice(model: string, atMs: number): TablePrice | null {
   const key = `${Math.floor(atMs / HOUR_MS)} ${model}`
-  let price = known.get(key)
+  let price = tablePrices.get(key)
   if (price === undefined) {
-    const found = lookUp(model, 1, 1, atMs)
-    const input = found?.model_price.input_mtok
-    const output = found?.model_price.output_mtok
-    if (!found) price = null
-    else if (typeof input !== 'number' || typeof output !== 'number') price = 'tiered'
-    else price = { inputUsdPerMillion: String(input), outputUsdPerMillion: String(output) }
-    if (known.size >= MAX_KNOWN) known.clear()
-    known.set(key, price)
+    price = readTable(model, atMs)
+    if (tablePrices.size >= MAX_KEPT) tablePrices.clear()
+    tablePrices.set(key, price)
   }
   return price
+}
+
+function readTable(model: string, atMs: number): TablePrice | null {
+  const found = lookUp(model, 1, 1, atMs)
+  if (!found) return null
+  const { input_mtok: input, output_mtok: output } = found.model_price
+  // Where the table has no plain price for both, every call is computed by it.
+  if (input === undefined || output === undefined) {
+    return { inputUsdPerMillion: '0', outputUsdPerMillion: '0', upToPromptTokens: -1 }
+  }
+  const base = (price: typeof input) => String(typeof price === 'number' ? price : price.base)
+  const starts = [input, output].flatMap((price) =>
+    typeof price === 'number' ? [] : price.tiers.map((tier) => tier.start),
+  )
+  return {
+    inputUsdPerMillion: base(input),
+    outputUsdPerMillion: base(output),
+    upToPromptTokens: Math.min(Infinity, ...starts),
+  }
 }
 
 /** Routers name models "openai/gpt-4o": without its vendor such a name is tried once more. */

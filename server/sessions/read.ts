@@ -193,7 +193,9 @@ export async function readAgents(
   name?: string,
 ): Promise<AgentRow[]> {
   return (await sql`
-    select project_id, agent as name, array_agg(distinct platform) as platforms, count(*)::int as runs,
+    select project_id, agent as name, array_remove(array[
+        case when bool_or(platform = 'PLATFORM_A') then 'PLATFORM_A' end,
+        case when bool_or(platform = 'PLATFORM_B') then 'PLATFORM_B' end], null) as platforms, count(*)::int as runs,
       count(*) filter (where status = 'RUNNING')::int as running,
       count(*) filter (where status = 'COMPLETED')::int as completed,
       count(*) filter (where status = 'FAILED')::int as failed,
