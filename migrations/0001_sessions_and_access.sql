@@ -86,7 +86,8 @@ create table sessions (
   revision bigint not null,
   content_revision bigint not null,
   classified_content bigint not null default 0,
-  -- Platform A: what the fold needs. Positions are {order, sequence, place, outcome}; the greatest decides.
+  -- Platform A: what the fold needs. Of reported outcomes, {order, sequence, place, outcome}, the greatest decides; of
+  -- bare ends, {sequence, place, order, outcome}, the least.
   reported bigint[],
   ended bigint[],
   error_position bigint[],

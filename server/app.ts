@@ -1,4 +1,5 @@
 // The HTTP application: every route, in the order in which a request meets them, and how errors leave it.
+import type { Socket } from 'node:net'
 import helmet from '@fastify/helmet'
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { actorOf, checkOrigin, type Access } from './access/actor.ts'
@@ -8,7 +9,8 @@ import { dashboardRoutes, noRoute, type DashboardFiles } from './dashboard-files
 import { kindOfError, type Database } from './database/connect.ts'
 import { Problem } from './errors.ts'
 import { makeContext, type Services } from './graphql/context.ts'
-import { graphqlErrorOf, makeYoga, notSignedIn } from './graphql/http.ts'
+import { graphqlErrorOf, makeYoga, notSignedIn, UNSTORABLE_TEXT } from './graphql/http.ts'
+import { contentTypeProblem } from './ingest/body.ts'
 import { serveSocket } from './graphql/socket.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import type { WriteQueue } from './ingest/write-queue.ts'
@@ -34,7 +36,7 @@ export async function buildApp({ config, database, access, services, queue, dash
     trustProxy: config.trustProxy,
     bodyLimit: 1024 * 1024,
     // Zero would let a slow sender hold a connection for ever; bodies have their own, shorter limit on silence.
-    requestTimeout: 300_000,
+    requestTimeout: 120_000,
     keepAliveTimeout: 75_000,
     connectionTimeout: 0,
     onProtoPoisoning: 'ignore',
@@ -43,9 +45,17 @@ export async function buildApp({ config, database, access, services, queue, dash
     forceCloseConnections: 'idle',
     genReqId: () => crypto.randomUUID(),
     return503OnClosing: false,
+    frameworkErrors: (error, request, reply) =>
+      void sendProblem(asProblem(error, onError), request as FastifyRequest, reply as unknown as FastifyReply),
+    clientErrorHandler: refuseBrokenRequest,
   })
 
-  app.setErrorHandler((error, request, reply) => sendProblem(asProblem(error, onError), request, reply))
+  app.setErrorHandler((error, request, reply) => {
+    const problem = asProblem(error, onError)
+    if (problem.status >= 500)
+      log.error({ requestId: request.id, code: problem.code }, 'a request was answered with an error')
+    return sendProblem(problem, request, reply)
+  })
   app.setNotFoundHandler((request) => {
     throw noRoute(request)
   })
@@ -71,7 +81,8 @@ export async function buildApp({ config, database, access, services, queue, dash
     global: false,
   })
 
-  const baseUrl = (request: FastifyRequest) => config.publicUrl ?? `${request.protocol}://${request.host}`
+  const baseUrl = (request: FastifyRequest) =>
+    config.publicUrl ?? `${request.protocol}://${request.host || `${config.host}:${config.port}`}`
 
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
@@ -141,7 +152,7 @@ export async function buildApp({ config, database, access, services, queue, dash
     dashboardRoutes(scope, dashboard)
   })
 
-  const closeSockets = serveSocket({
+  const sockets = serveSocket({
     server: app.server,
     yoga,
     access,
@@ -159,7 +170,7 @@ export async function buildApp({ config, database, access, services, queue, dash
       const closed = app.close()
       // Connections that were busy when closing began stay open after their answer; a browser's would for a minute.
       const hangUp = setInterval(() => app.server.closeIdleConnections(), 50)
-      await closeSockets()
+      await sockets.close()
       await queue.close()
       const force = setTimeout(() => app.server.closeAllConnections(), CLOSE_WITHIN_MS)
       await closed
@@ -173,10 +184,10 @@ function asProblem(error: unknown, onError: (error: unknown, what: string) => vo
   if (error instanceof Problem) return error
   const { statusCode, code } = error as { statusCode?: number; code?: string }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Problem('body_too_large', 'The body is too large.')
-  if (statusCode === 415)
-    return new Problem('unsupported_media_type', 'This content type is not supported; send application/json.')
+  if (statusCode === 415) return contentTypeProblem('not one that can be read')
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return new Problem('invalid_json', 'The request could not be read.')
+  if (code === '22021') return new Problem('invalid_payload', UNSTORABLE_TEXT)
   onError(error, 'a request failed')
   if (kindOfError(error) !== 'refused') {
     return new Problem('unavailable', 'The database cannot be reached. Try again in a few seconds.', [], {
@@ -192,6 +203,22 @@ function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyRe
     .headers(problem.headers)
     .header('content-type', 'application/problem+json; charset=utf-8')
     .send(JSON.stringify(problem.body(request.id)))
+}
+
+/** Requests that are no HTTP, or never become whole: Node refuses them before there is a route. */
+function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  const problem =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? new Problem('invalid_json', 'The headers of the request are larger than 16 KiB. No event was recorded.')
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? new Problem('request_timeout', 'The request did not arrive in time. No event was recorded.')
+        : new Problem('invalid_json', 'The request is not whole or not valid HTTP. No event was recorded.')
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const body = JSON.stringify(problem.body(crypto.randomUUID()))
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${problem.status === 408 ? 'Request Timeout' : 'Bad Request'}\r\ncontent-type: application/problem+json; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
 }
 
 /** What may be logged of an error: never its query, its parameters or a payload. */

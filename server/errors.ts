@@ -69,6 +69,8 @@ export class Problem extends Error {
 
 /** What came, cut so that a refusal never repeats a whole payload. */
 export function quoted(value: unknown): string {
-  const text = typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value) ?? String(value))
+  // JSON has no word for a number that is too large for one: it would become null.
+  const isNoJson = value === undefined || (typeof value === 'number' && !Number.isFinite(value))
+  const text = isNoJson ? String(value) : JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 79)}…` : text
 }

@@ -1,4 +1,5 @@
 // The composition root: starts every part in order and closes them in reverse. Many may run in one process.
+import type { Access } from './access/actor.ts'
 import { People } from './access/people.ts'
 import { KeyRing } from './access/keys.ts'
 import { buildApp, safeError } from './app.ts'
@@ -82,7 +83,16 @@ export async function startRunwatch(
     every(LAST_USED_EVERY_MS, 'the last use of keys could not be written', () => keys.flushLastUsed())
     every(PARTITIONS_EVERY_MS, 'partitions could not be made', () => ensurePartitions(database.jobs))
 
-    const access = { keys, people }
+    const rightsListeners = new Set<() => void>()
+    const access: Access = {
+      keys,
+      people,
+      rightsChanged: () => bus.publishSettings(),
+      onRightsChanged: (listener) => rightsListeners.add(listener),
+    }
+    bus.onSettingsChanged(() => {
+      for (const listener of rightsListeners) listener()
+    })
     const services = { sql: database.reads, access, feed, prices, quiet: new QuietTimes(database.reads) }
     const dashboard = await loadDashboard(dashboardFolder)
     const app = await buildApp({ config, database, access, services, queue, dashboard, log })

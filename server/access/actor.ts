@@ -10,6 +10,9 @@ export type Actor = { kind: 'KEY'; key: ApiKey } | { kind: 'PERSON'; person: Per
 export interface Access {
   keys: KeyRing
   people: People
+  /** Call when rights may have ended: somebody signed out, a key was revoked. */
+  rightsChanged(): void
+  onRightsChanged(listener: () => void): void
 }
 
 /** Behind https the name itself binds the cookie to this host and to https. */

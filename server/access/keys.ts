@@ -29,6 +29,8 @@ export class KeyRing {
   private seen = new Map<string, ApiKey>()
   private used = new Map<string, number>()
   private loadedAt = 0
+  private loads = 0
+  private newestLoad = 0
 
   constructor(
     private readonly sql: Sql,
@@ -37,9 +39,13 @@ export class KeyRing {
 
   /** Reads all keys anew; call it at start and when another server says that keys changed. */
   async load(): Promise<void> {
+    const turn = ++this.loads
     const rows = await this.sql`
       select k.id, k.project_id, p.name as project, k.name, k.prefix, k.hash, k.scopes, k.created_at, k.last_used_at, k.revoked_at
       from api_keys k join projects p on p.id = k.project_id`
+    // A load that was overtaken holds older rows: a key made meanwhile would be unknown again.
+    if (turn < this.newestLoad) return
+    this.newestLoad = turn
     this.byHash = new Map(
       rows.map((row) => [
         (row.hash as Buffer).toString('hex'),

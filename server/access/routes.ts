@@ -71,7 +71,10 @@ export async function accessRoutes(
 
   app.post('/api/auth/sign-out', async (request, reply) => {
     const token = signInToken(request.headers)
-    if (token) await access.people.signOut(token)
+    if (token) {
+      await access.people.signOut(token)
+      access.rightsChanged()
+    }
     setCookie(request, reply, null)
     return reply.code(204).send()
   })

@@ -19,7 +19,7 @@ export interface DatabaseOptions {
   prepare: boolean
 }
 
-const STATEMENT_TIMEOUT_MS = { ingest: 5_000, reads: 10_000, jobs: 60_000 }
+const STATEMENT_TIMEOUT_MS = { ingest: 20_000, reads: 10_000, jobs: 60_000 }
 
 /** At most this many flushes run at once; more gain nothing (one or two measured as good as four). */
 export const INGEST_CONNECTIONS = 2

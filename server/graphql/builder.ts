@@ -109,7 +109,8 @@ builder.scalarType('DateTime', {
 
 builder.scalarType('Decimal', {
   description: 'An exact decimal number as text: "0.000132".',
-  serialize: (value) => Big(value as string).toFixed(),
+  // With the digits it was given; only an exponent is written out.
+  serialize: (value) => (/e/i.test(value as string) ? Big(value as string).toFixed() : (value as string)),
   parseValue: (value) => {
     const text = typeof value === 'number' ? String(value) : value
     if (typeof text === 'string' && /^-?\d{1,30}(\.\d{1,30})?$/.test(text)) return text

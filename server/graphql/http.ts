@@ -60,6 +60,9 @@ const limits: Plugin = {
   },
 }
 
+/** Postgres holds no U+0000: what it refuses with 22021 is the caller's text. */
+export const UNSTORABLE_TEXT = 'A text holds the character U+0000, which can neither be stored nor found.'
+
 /** What yoga is given by the HTTP route and by the socket: the context that was made for this actor. */
 export interface ServerContext {
   runwatch: Context
@@ -97,6 +100,8 @@ export function maskError(error: unknown, onUnexpected: (error: unknown) => void
   // Errors of graphql-js itself (syntax, validation, variables) have no original error.
   if (error instanceof GraphQLError && (!error.originalError || error.originalError instanceof GraphQLError))
     return withCode(error)
+  if ((original as { code?: string }).code === '22021')
+    return new GraphQLError(UNSTORABLE_TEXT, { extensions: { code: 'BAD_USER_INPUT' } })
   onUnexpected(original)
   return new GraphQLError('Something went wrong on the server.', { extensions: { code: 'INTERNAL_SERVER_ERROR' } })
 }

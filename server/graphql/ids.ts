@@ -24,9 +24,11 @@ export const eventIdText = (ref: EventRef) => `${ref.sessionId}/${ref.day}/${ref
 export function eventRef(id: string | number): EventRef {
   const text = String(id).includes('/') ? String(id) : partOf(String(id), 'Event')
   const [sessionId = '', day = '', eventKey = ''] = text.split('/')
-  if (!UUID.test(sessionId) || !UUID.test(eventKey) || !/^\d{4}-\d{2}-\d{2}$/.test(day)) throw notAnId(id, 'event')
+  if (!UUID.test(sessionId) || !UUID.test(eventKey) || !isDay(day)) throw notAnId(id, 'event')
   return { sessionId, day, eventKey }
 }
+
+const isDay = (day: string) => /^[12]\d{3}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day))
 
 export const eventGlobalId = (ref: EventRef) => encodeGlobalID('Event', eventIdText(ref))
 

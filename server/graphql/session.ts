@@ -164,11 +164,13 @@ builder.queryField('sessions', (t) =>
     complexity: ({ first, last }) => ({ field: 1, multiplier: Math.min(first ?? last ?? 50, MAX_PAGE) }),
     resolve: (_root, args, context) => {
       pageSize(args.first ?? args.last, 50, MAX_PAGE)
+      if (args.first != null && args.last != null) throw failure('BAD_USER_INPUT', 'Give first or last, not both.')
+      if (args.before != null && args.after != null) throw failure('BAD_USER_INPUT', 'Give after or before, not both.')
+      for (const cursor of [args.before, args.after]) if (cursor != null) readCursor(cursor)
       const filter = readFilter(args.filter)
       return resolveCursorConnection<Promise<SessionRow[]>>(
         { args, defaultSize: 50, maxSize: MAX_PAGE, toCursor: cursorOf },
         async ({ before, after, limit, inverted }) => {
-          if (before && after) throw failure('BAD_USER_INPUT', 'Give after or before, not both.')
           const from = inverted ? before : after
           // Pothos turns the rows of a page that is read backward around.
           return readSessions(context.sql, context.projectIds, filter, {

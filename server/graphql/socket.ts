@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { ExecutionArgs, GraphQLError } from 'graphql'
 import { CloseCode, type SubscribePayload } from 'graphql-ws'
 import { useServer } from 'graphql-ws/use/ws'
-import { WebSocketServer } from 'ws'
+import { WebSocketServer, type WebSocket } from 'ws'
 import { actorOf, checkOrigin, type Access, type Actor } from '../access/actor.ts'
 import { Problem } from '../errors.ts'
 import { failure } from './builder.ts'
@@ -15,10 +15,13 @@ import { subscribeShared, type SharedArgs } from './shared-execution.ts'
 const MAX_MESSAGE_BYTES = 256 * 1024
 const MAX_OPERATIONS_PER_SOCKET = 100
 const FORBIDDEN_CLOSE_CODE = 4403
+const RECHECK_EVERY_MS = 60_000
 
 interface Extra {
   request: IncomingMessage
   actor?: Actor
+  socket?: WebSocket
+  parameters?: Record<string, unknown>
 }
 
 export interface SocketOptions {
@@ -32,22 +35,37 @@ export interface SocketOptions {
   onError(error: unknown, what: string): void
 }
 
-/** @returns closes all sockets with "going away" */
-export function serveSocket({
-  server,
-  yoga,
-  access,
-  services,
-  publicUrl,
-  build,
-  onError,
-}: SocketOptions): () => Promise<void> {
+/** Sockets stay open for hours: who opened one is asked for again when rights change, now and then, and per operation. */
+export function serveSocket({ server, yoga, access, services, publicUrl, build, onError }: SocketOptions): {
+  close(): Promise<void>
+} {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES })
   const maskErrors: SharedArgs['maskErrors'] = (result) => ({
     ...result,
     errors: result.errors?.map((error) => maskError(error, (original) => onError(original, 'a subscription failed'))),
   })
   const operations = new WeakMap<object, Set<string>>()
+  const opened = new Set<Extra>()
+
+  /** Who opened the socket, as they stand now; the socket is closed if they may no longer. */
+  async function stillMay(extra: Extra): Promise<Actor | null> {
+    try {
+      const actor = await actorOf(access, extra.request.headers, extra.parameters)
+      if (actor) return actor
+      close(extra, CloseCode.Unauthorized, 'You are signed out.')
+    } catch (error) {
+      // Where it cannot be asked right now, nobody is thrown out for it.
+      if (!(error instanceof Problem)) return extra.actor ?? null
+      close(extra, error.status === 403 ? FORBIDDEN_CLOSE_CODE : CloseCode.Unauthorized, error.detail)
+    }
+    opened.delete(extra)
+    return null
+  }
+  const recheck = () => {
+    for (const extra of opened) void stillMay(extra)
+  }
+  access.onRightsChanged(recheck)
+  const timer = setInterval(recheck, RECHECK_EVERY_MS)
 
   const disposable = useServer<Record<string, unknown>, Partial<Extra>>(
     {
@@ -59,6 +77,8 @@ export function serveSocket({
           if (!actor)
             return close(context.extra, CloseCode.Unauthorized, 'Sign in, or send an API key in connection_init.')
           context.extra.actor = actor
+          context.extra.parameters = context.connectionParams ?? {}
+          opened.add(context.extra as Extra)
           return { build }
         } catch (error) {
           if (!(error instanceof Problem)) onError(error, 'a socket could not be authenticated')
@@ -73,7 +93,8 @@ export function serveSocket({
         }
       },
       onSubscribe: async (context, id, payload) => {
-        const { actor } = context.extra as Extra
+        const actor = await stillMay(context.extra as Extra)
+        if (!actor) return [failure('UNAUTHENTICATED', 'Your access has ended.')]
         const running = operations.get(context) ?? new Set()
         operations.set(context, running)
         if (running.size >= MAX_OPERATIONS_PER_SOCKET) {
@@ -81,7 +102,7 @@ export function serveSocket({
             failure('TOO_MANY_SUBSCRIPTIONS', `A socket runs at most ${MAX_OPERATIONS_PER_SOCKET} operations at once.`),
           ]
         }
-        const runwatch = await makeContext(services, actor!)
+        const runwatch = await makeContext(services, actor)
         const { schema, parse, validate, contextFactory, execute } = yoga.getEnveloped({
           runwatch,
           params: payload,
@@ -109,12 +130,19 @@ export function serveSocket({
         const { shareKey } = (args as Enveloped).rootValue
         return subscribeShared({ ...args, rootValue: undefined, shareKey, maskErrors })
       },
+      onClose: (context) => void opened.delete(context.extra as Extra),
       onComplete: (context, id) => void operations.get(context)?.delete(id),
       onError: (context, id) => void operations.get(context)?.delete(id),
     },
     sockets,
     12_000,
   )
+
+  // graphql-ws would print a stack for each socket that breaks the protocol, which any stranger can do.
+  sockets.on('connection', (socket) => {
+    socket.removeAllListeners('error')
+    socket.on('error', () => socket.terminate())
+  })
 
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const path = (request.url ?? '').split('?')[0]
@@ -130,10 +158,13 @@ export function serveSocket({
   }
   server.on('upgrade', onUpgrade)
 
-  return async () => {
-    server.off('upgrade', onUpgrade)
-    await disposable.dispose()
-    for (const client of sockets.clients) client.terminate()
+  return {
+    async close() {
+      clearInterval(timer)
+      server.off('upgrade', onUpgrade)
+      await disposable.dispose()
+      for (const client of sockets.clients) client.terminate()
+    },
   }
 }
 

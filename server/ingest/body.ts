@@ -54,18 +54,19 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number, s
   return { value: parseJson(bytes), bytes: bytes.length }
 }
 
+export function contentTypeProblem(came: string): Problem {
+  const setting =
+    'Set the Content-Type to application/json: in Zapier set "Payload Type" to JSON, in n8n set "Body Content Type" to JSON.'
+  return new Problem(
+    'unsupported_media_type',
+    `The Content-Type is ${came}, and only JSON is read. ${setting} No event was recorded.`,
+  )
+}
+
 function checkContentType(header: string | undefined): void {
   const [type, ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase())
   const isJson = type === 'application/json' || (type?.startsWith('application/') && type.endsWith('+json'))
-  if (!isJson) {
-    const came = type ? `"${type.slice(0, 80)}"` : 'missing'
-    const setting =
-      'Set the Content-Type to application/json: in Zapier set "Payload Type" to JSON, in n8n set "Body Content Type" to JSON.'
-    throw new Problem(
-      'unsupported_media_type',
-      `The Content-Type is ${came}, and only JSON is read. ${setting} No event was recorded.`,
-    )
-  }
+  if (!isJson) throw contentTypeProblem(type ? `"${type.slice(0, 80)}"` : 'missing')
   const charset = parameters
     .find((part) => part.startsWith('charset='))
     ?.slice('charset='.length)

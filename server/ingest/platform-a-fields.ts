@@ -1,7 +1,7 @@
 // Platform A: the fields of one event, each with what it takes, what it warns of and what it refuses.
 import { quoted, type FieldProblem } from '../errors.ts'
 import type { EventType } from '../sessions/session.ts'
-import { cleanText } from './clean-text.ts'
+import { cleanText, cutText } from './clean-text.ts'
 import { maskSecrets } from './mask.ts'
 import type { Warning } from './parsed.ts'
 import { readTimestamp, type ReadTime } from './timestamp.ts'
@@ -114,7 +114,7 @@ export class FieldReader {
     const text = this.plainText(field, value)
     if (text.length <= MAX_NAME_LENGTH) return text
     this.warn(field, 'cut', `has ${text.length} characters and was cut at ${MAX_NAME_LENGTH}`)
-    return cleanText(text.slice(0, MAX_NAME_LENGTH))
+    return cutText(text, MAX_NAME_LENGTH)
   }
 
   text(field: string, alias: string): string | null {
@@ -171,7 +171,9 @@ export class FieldReader {
     if (value < 0 || value > 1e9)
       return this.refuse('cost', 'out_of_range', `must be USD from 0 to 1,000,000,000, not ${quoted(sent)}`)
     const digits = typeof sent === 'string' ? sent.trim().replace(/^\+/, '') : String(value)
-    return digits.length > 100 ? String(value) : digits
+    if (digits.length > 100)
+      return this.refuse('cost', 'too_long', `has ${digits.length} digits; at most 100 are allowed`)
+    return digits
   }
 
   duration(): number | null {
@@ -298,7 +300,12 @@ export class FieldReader {
 
 const isBlank = (value: unknown) =>
   value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
-const asText = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value)))
+const asText = (value: unknown) =>
+  typeof value === 'string'
+    ? value
+    : typeof value === 'object' && value !== null
+      ? JSON.stringify(value)
+      : String(value)
 const escapePointer = (field: string) => field.replaceAll('~', '~0').replaceAll('/', '~1')
 const upperFirst = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const describe = (value: unknown) =>

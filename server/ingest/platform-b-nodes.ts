@@ -1,7 +1,7 @@
 // Platform B: the runs of an execution's nodes as events. Lenient: what cannot be read is said, never refused.
 import { namedEventKey } from '../sessions/identity.ts'
 import type { EventDraft, EventError } from '../sessions/session.ts'
-import { cleanText } from './clean-text.ts'
+import { cleanText, cutText } from './clean-text.ts'
 import type { Price } from './parsed.ts'
 import { isObject, nonBlank, readItemError, readTaskError, readToolResponseError } from './platform-b-errors.ts'
 import { connectionOf, kindOfNode } from './platform-b-kinds.ts'
@@ -119,11 +119,11 @@ function readRun(
     type,
     kind,
     kindSource,
-    name: cleanText(name).slice(0, 500),
+    name: cutText(cleanText(name), 500),
     runIndex: index,
     parentKey: parent && namedEventKey('node', parent.node, parent.run),
-    parentName: parent && cleanText(parent.node).slice(0, 500),
-    model: model && cleanText(model).slice(0, 500),
+    parentName: parent && cutText(cleanText(parent.node), 500),
+    model: model && cutText(cleanText(model), 500),
     input: input.text,
     output: output.text,
     promptTokens: call?.promptTokens ?? null,

@@ -4,7 +4,7 @@ import { Problem, quoted } from '../errors.ts'
 import { mergeExecution } from '../sessions/execution.ts'
 import { sessionId } from '../sessions/identity.ts'
 import { totalsOf, type CoverageNote, type EventDraft, type SessionWrite } from '../sessions/session.ts'
-import { cleanText } from './clean-text.ts'
+import { cleanText, cutText } from './clean-text.ts'
 import type { ParseContext, ParsedRequest, ParsedSession, Warning } from './parsed.ts'
 import { isObject, nonBlank, readError, readRedactedError } from './platform-b-errors.ts'
 import { readNodes, type NodeTypes, type ReadNodes } from './platform-b-nodes.ts'
@@ -17,16 +17,18 @@ export const MAX_EXECUTIONS = 10_000
 type Fields = Record<string, unknown>
 
 /** How final a reported status is: of two posts of one execution the higher rank wins. */
-export const STATUS_RANK: Record<string, number> = {
-  new: 1,
-  running: 1,
-  waiting: 1,
-  unknown: 1,
-  success: 2,
-  error: 2,
-  canceled: 2,
-  crashed: 2,
-}
+const STATUS_RANK = new Map(
+  Object.entries({
+    new: 1,
+    running: 1,
+    waiting: 1,
+    unknown: 1,
+    success: 2,
+    error: 2,
+    canceled: 2,
+    crashed: 2,
+  }),
+)
 const RANK_OF_OTHER_WORDS = 1
 
 /**
@@ -109,7 +111,7 @@ function readExecution(execution: Fields, workflow: Fields, context: ParseContex
   const word = nonBlank(execution.status)?.trim() ?? null
   const effective = (word ?? (runError ? 'error' : '')).toLowerCase()
   const status = effective === 'error' ? 'FAILED' : 'COMPLETED'
-  const rank = effective === '' ? 0 : (STATUS_RANK[effective] ?? RANK_OF_OTHER_WORDS)
+  const rank = effective === '' ? 0 : (STATUS_RANK.get(effective) ?? RANK_OF_OTHER_WORDS)
   if (['running', 'new', 'waiting'].includes(effective)) {
     note(
       'not_final',
@@ -127,13 +129,13 @@ function readExecution(execution: Fields, workflow: Fields, context: ParseContex
     platform: 'PLATFORM_B',
     externalId,
     workflowId,
-    agent: agent && agent.slice(0, 500),
+    agent: agent && cutText(agent, 500),
     ...totalsOf(events),
-    mode: nonBlank(execution.mode)?.slice(0, 500) ?? null,
+    mode: cutOrNull(nonBlank(execution.mode)),
     status,
-    reportedStatus: word && word.slice(0, 500),
+    reportedStatus: cutOrNull(word),
     errorMessage: runError?.message ?? lastError(events),
-    lastNode: nonBlank(resultData.lastNodeExecuted) ?? nonBlank(execution.lastNodeExecuted),
+    lastNode: cutOrNull(nonBlank(resultData.lastNodeExecuted) ?? nonBlank(execution.lastNodeExecuted)),
     externalUrl: webAddress(execution.url),
     retryOf: idText(execution.retryOf),
     firstSeenAt: context.receivedAt,
@@ -268,9 +270,11 @@ function durationOf(
     : { durationMs: null, durationSource: null }
 }
 
+const cutOrNull = (text: string | null) => (text === null ? null : cutText(text, 500))
+
 function idText(value: unknown): string | null {
   if (Number.isSafeInteger(value)) return String(value)
-  return nonBlank(value)?.trim().slice(0, 500) ?? null
+  return cutOrNull(nonBlank(value)?.trim() ?? null)
 }
 
 function webAddress(value: unknown): string | null {

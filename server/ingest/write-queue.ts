@@ -10,9 +10,14 @@ import type { ParsedSession } from './parsed.ts'
 const MAX_EVENTS_PER_FLUSH = 500
 const MAX_WAITING_EVENTS = 50_000
 const MAX_WAITING_BYTES = 256 * 1024 * 1024
-/** A caller is answered within this time, whatever the database does. */
+/** While the database is away a caller is answered within this time. */
 const ANSWER_WITHIN_MS = 5_500
+/** While it works, a large request or a long queue may take longer; the platforms hang up at 30 s. */
+const ANSWER_AT_LAST_MS = 25_000
+const LOOK_AGAIN_MS = 500
+/** A statement that has not come back in this time, and this much more for each event, is given up as lost. */
 const STATEMENT_WITHIN_MS = 5_200
+const STATEMENT_PER_EVENT_MS = 1
 const PROBE_WITHIN_MS = 2_000
 const PROBE_EVERY_MS = 150
 
@@ -25,6 +30,7 @@ interface Waiting {
   /** Some of its rows may be stored already: look before writing. */
   isSuspect: boolean
   timer: NodeJS.Timeout
+  since: number
   resolve(written: WrittenSession[]): void
   reject(problem: unknown): void
 }
@@ -69,7 +75,17 @@ export class WriteQueue {
     }
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.expire(request), ANSWER_WITHIN_MS)
-      const request: Waiting = { sessions, events, bytes, state: 'waiting', isSuspect: false, timer, resolve, reject }
+      const request: Waiting = {
+        sessions,
+        events,
+        bytes,
+        state: 'waiting',
+        isSuspect: false,
+        timer,
+        since: Date.now(),
+        resolve,
+        reject,
+      }
       this.waiting.push(request)
       this.waitingEvents += events
       this.waitingBytes += bytes
@@ -164,7 +180,11 @@ export class WriteQueue {
     let written: WrittenSession[]
     try {
       const sessions = batch.flatMap((request) => request.sessions)
-      written = await withDeadline(write(this.options.sql, sessions), STATEMENT_WITHIN_MS)
+      const events = batch.reduce((sum, request) => sum + request.events, 0)
+      written = await withDeadline(
+        write(this.options.sql, sessions),
+        STATEMENT_WITHIN_MS + events * STATEMENT_PER_EVENT_MS,
+      )
     } catch (error) {
       return this.recover(batch, error)
     }
@@ -234,6 +254,11 @@ export class WriteQueue {
   /** A request is withdrawn while it waits; one whose statement is under way can only be said to be unknown. */
   private expire(request: Waiting): void {
     if (request.state === 'answered') return
+    const isWorking = !this.outage && (request.state === 'waiting' || request.state === 'sent')
+    if (isWorking && Date.now() - request.since < ANSWER_AT_LAST_MS) {
+      request.timer = setTimeout(() => this.expire(request), LOOK_AGAIN_MS)
+      return
+    }
     const place = this.waiting.indexOf(request)
     if (place >= 0) {
       this.waiting.splice(place, 1)
@@ -254,7 +279,7 @@ const unavailable = (why: string) =>
 const outcomeUnknown = () =>
   new Problem(
     'outcome_unknown',
-    'The connection to the database was lost while this request was being recorded, so it may have been recorded. Send it again with an event_id to be sure that it counts once.',
+    'The database did not confirm in time that this request was recorded, so it may have been. Send it again with an event_id to be sure that it counts once.',
     [],
     RETRY,
   )

@@ -46,9 +46,9 @@ export class Bus {
     const settings = await this.sql.listen(
       SETTINGS_CHANNEL,
       (origin) => {
-        if (origin !== this.origin) this.settingsChangedElsewhere()
+        if (origin !== this.origin) this.settingsChanged()
       },
-      () => this.settingsChangedElsewhere(),
+      () => this.settingsChanged(),
     )
     this.unlisten = [sessions.unlisten, settings.unlisten]
   }
@@ -69,8 +69,9 @@ export class Bus {
     if (!this.timer && !this.isClosed) this.timer = setTimeout(() => this.send(), COALESCE_MS)
   }
 
-  /** Keys or prices changed here: the other servers read them anew. */
+  /** Keys, prices or rights changed here: everyone who keeps some reads them anew, also on the other servers. */
   publishSettings(): void {
+    this.settingsChanged()
     void this.sql.notify(SETTINGS_CHANNEL, this.origin).catch(() => {})
   }
 
@@ -96,7 +97,7 @@ export class Bus {
   }
 
   /** Several changes in a row, and every reconnect, mean one reading. */
-  private settingsChangedElsewhere(): void {
+  private settingsChanged(): void {
     this.settingsTimer ??= setTimeout(() => {
       this.settingsTimer = null
       for (const listener of this.settingsListeners) listener()

@@ -15,7 +15,8 @@ const sumOfKnown = (name: string) =>
 const least = (name: string) => `least(s.${name}, excluded.${name})`
 const greatest = (name: string) => `greatest(s.${name}, excluded.${name})`
 
-const DECISIVE = `coalesce(${greatest('reported')}, ${greatest('ended')})`
+const REPORTED = greatest('reported')
+const ENDED = least('ended')
 const SPAN = `nullif(extract(epoch from ${greatest('span_end')} - ${least('span_start')}) * 1000, 0)`
 const LATER_ERROR = `excluded.error_position is not null and (s.error_position is null or excluded.error_position >= s.error_position)`
 
@@ -30,7 +31,7 @@ export const SESSION_COLUMNS: SessionColumn[] = [
   { name: 'mode', type: 'text', value: (s) => s.mode },
   {
     name: 'status', type: 'text', value: (s) => s.status,
-    merge: `case (${DECISIVE})[4] when 1 then 'COMPLETED' when 2 then 'FAILED' else 'RUNNING' end`,
+    merge: `case coalesce((${REPORTED})[4], (${ENDED})[4]) when 1 then 'COMPLETED' when 2 then 'FAILED' else 'RUNNING' end`,
   },
   { name: 'reported_status', type: 'text', value: (s) => s.reportedStatus },
   {
@@ -45,7 +46,7 @@ export const SESSION_COLUMNS: SessionColumn[] = [
   { name: 'last_event_at', type: 'timestamptz', value: (s) => timestampText(s.lastEventAt), merge: greatest('last_event_at') },
   {
     name: 'closed_at', type: 'timestamptz', value: (s) => timestampText(s.closedAt),
-    merge: `to_timestamp((${DECISIVE})[1] / 1000000.0)`,
+    merge: `to_timestamp(coalesce((${REPORTED})[1], (${ENDED})[3]) / 1000000.0)`,
   },
   { name: 'duration_ms', type: 'float8', value: (s) => s.durationMs, merge: `coalesce(${SPAN}, ${sumOfKnown('steps_ms')})` },
   {
@@ -68,7 +69,7 @@ export const SESSION_COLUMNS: SessionColumn[] = [
   { name: 'cost_usd', type: 'numeric', value: (s) => s.costUsd, merge: sumOfKnown('cost_usd') },
   { name: 'coverage', type: 'jsonb', value: (s) => JSON.stringify(s.coverage) },
   { name: 'reported', type: 'int8[]', value: (s) => nestedArray(s.reported), merge: greatest('reported') },
-  { name: 'ended', type: 'int8[]', value: (s) => nestedArray(s.ended), merge: greatest('ended') },
+  { name: 'ended', type: 'int8[]', value: (s) => nestedArray(s.ended), merge: ENDED },
   { name: 'error_position', type: 'int8[]', value: (s) => nestedArray(s.errorPosition), merge: greatest('error_position') },
   { name: 'closed_sequence', type: 'int8', value: (s) => s.closedSequence, merge: least('closed_sequence') },
   { name: 'span_start', type: 'timestamptz', value: (s) => timestampText(s.spanStart), merge: least('span_start') },

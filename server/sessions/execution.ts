@@ -6,15 +6,17 @@ export interface Execution {
   events: EventDraft[]
 }
 
-const RANK_OF_NODE_STATUS: Record<string, number> = {
-  success: 2,
-  error: 2,
-  crashed: 2,
-  canceled: 2,
-  waiting: 1,
-  running: 1,
-}
-const nodeRank = (event: EventDraft) => RANK_OF_NODE_STATUS[event.status ?? ''] ?? 0
+const RANK_OF_NODE_STATUS = new Map(
+  Object.entries({
+    success: 2,
+    error: 2,
+    crashed: 2,
+    canceled: 2,
+    waiting: 1,
+    running: 1,
+  }),
+)
+const nodeRank = (event: EventDraft) => RANK_OF_NODE_STATUS.get(event.status ?? '') ?? 0
 
 /** A lower rank never wins over a higher; of equals the later stoppedAt, else the later receipt. */
 export function outranks(incoming: SessionWrite, stored: SessionWrite): boolean {

@@ -12,6 +12,8 @@ export interface ModelPriceRow extends OwnPrice {
 export class OwnPrices {
   private byProject = new Map<number, Map<string, OwnPrice>>()
   private rows: ModelPriceRow[] = []
+  private loads = 0
+  private newestLoad = 0
 
   constructor(
     private readonly sql: Sql,
@@ -19,7 +21,8 @@ export class OwnPrices {
   ) {}
 
   async load(): Promise<void> {
-    this.rows = (
+    const turn = ++this.loads
+    const rows = (
       await this
         .sql`select project_id, model, input_usd_per_million, output_usd_per_million, updated_at from model_prices order by model`
     ).map((row) => ({
@@ -29,6 +32,9 @@ export class OwnPrices {
       outputUsdPerMillion: row.output_usd_per_million,
       updatedAt: row.updated_at,
     }))
+    if (turn < this.newestLoad) return
+    this.newestLoad = turn
+    this.rows = rows
     const byProject = new Map<number, Map<string, OwnPrice>>()
     for (const row of this.rows) {
       if (!byProject.has(row.projectId)) byProject.set(row.projectId, new Map())

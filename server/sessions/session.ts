@@ -68,6 +68,9 @@ export interface SessionIdentity {
 /** Where in the timeline something was said, and what: {orderUs, sequence, place, outcome}. The greatest decides. */
 export type Position = [orderUs: number, sequence: number, place: number, outcome: number]
 
+/** A bare end: the first to arrive decides, and what comes after the close changes nothing. */
+export type Arrival = [sequence: number, place: number, orderUs: number, outcome: number]
+
 export const OUTCOME = { COMPLETED: 1, FAILED: 2 } as const
 
 /** One write to a session: all of a new one, or what an existing one of platform A is to gain. */
@@ -87,7 +90,7 @@ export interface SessionWrite extends SessionIdentity, Totals {
   durationSource: DurationSource | null
   coverage: CoverageNote[]
   reported: Position | null
-  ended: Position | null
+  ended: Arrival | null
   errorPosition: Position | null
   closedSequence: number | null
   spanStart: number | null
@@ -156,7 +159,7 @@ export function plus(sum: string | null, value: string | number | null): string 
 
 /**
  * The table of platform A's transitions: what a closing event makes of the session, strongest first. A reported
- * outcome goes before a bare end, and among equals the one furthest along the timeline decides.
+ * outcome goes before a bare end; of reported ones the furthest along the timeline decides, of bare ends the first.
  */
 export function statusOf(session: Pick<SessionWrite, 'reported' | 'ended'>): Status {
   const decisive = session.reported ?? session.ended
@@ -167,7 +170,7 @@ export function statusOf(session: Pick<SessionWrite, 'reported' | 'ended'>): Sta
 /** What events of platform A add to their session. The order in which they are given does not matter. */
 export function foldEvents(identity: SessionIdentity, events: EventDraft[]): SessionWrite {
   let reported: Position | null = null
-  let ended: Position | null = null
+  let ended: Arrival | null = null
   let errorPosition: Position | null = null
   let errorMessage: string | null = null
   let closedSequence: number | null = null
@@ -181,7 +184,9 @@ export function foldEvents(identity: SessionIdentity, events: EventDraft[]): Ses
     const position: Position = [event.orderUs, event.sequence, event.place, closes ? OUTCOME[closes.outcome] : 0]
     if (closes) {
       if (closes.reported) reported = later(reported, position)
-      else ended = later(ended, position)
+      else if (!ended || event.sequence < ended[0] || (event.sequence === ended[0] && event.place < ended[1])) {
+        ended = [event.sequence, event.place, event.orderUs, OUTCOME[closes.outcome]]
+      }
       closedSequence = Math.min(closedSequence ?? Infinity, event.sequence)
     }
     if (event.error && later(errorPosition, position) === position) {
@@ -196,7 +201,6 @@ export function foldEvents(identity: SessionIdentity, events: EventDraft[]): Ses
     }
     if (event.durationMs !== null) stepsMs = (stepsMs ?? 0) + event.durationMs
   }
-  const decisive = reported ?? ended
   const spanMs = spanStart !== null && spanEnd !== null && spanEnd > spanStart ? spanEnd - spanStart : null
   const totals = totalsOf(events)
   // Every field by name: spreading two objects into a third makes a slow one, 90 us for each session.
@@ -227,7 +231,7 @@ export function foldEvents(identity: SessionIdentity, events: EventDraft[]): Ses
     firstSeenAt: events[0]!.receivedAt,
     startedAt,
     lastEventAt,
-    closedAt: decisive && decisive[0] / 1000,
+    closedAt: reported ? reported[0] / 1000 : ended ? ended[2] / 1000 : null,
     durationMs: spanMs ?? stepsMs,
     durationSource: spanMs !== null ? 'SPAN' : stepsMs !== null ? 'STEPS' : null,
     coverage: [],

@@ -151,3 +151,40 @@ test('a page of another site can neither ask nor open a socket with the cookie o
   socket.on('error', () => {})
   socket.terminate()
 })
+
+test.each([
+  ['somebody signs out', 4401],
+  ['a key is revoked', 4403],
+])('an open socket is closed when %s', async (what, code) => {
+  const { default: WebSocket } = await import('ws')
+  const cookie = what.includes('key') ? '' : await server.signIn()
+  const created = await server.graphql(
+    'mutation { createApiKey(input: { name: "short lived", scopes: [READ] }) { secret apiKey { id } } }',
+    {},
+    callers.admin,
+  )
+  const { secret, apiKey } = created.body.data.createApiKey
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+    headers: { cookie },
+  })
+  const closed = new Promise<number>((resolve) => socket.on('close', resolve))
+  await new Promise((resolve) => socket.on('open', resolve))
+  socket.send(JSON.stringify({ type: 'connection_init', payload: what.includes('key') ? { 'x-api-key': secret } : {} }))
+  await new Promise((resolve) => socket.once('message', resolve))
+  if (what.includes('key'))
+    await server.graphql(`mutation { revokeApiKey(id: "${apiKey.id}") { id } }`, {}, callers.admin)
+  else await fetch(`${server.url}/api/auth/sign-out`, { method: 'POST', headers: { cookie } })
+  expect(await closed).toBe(code)
+})
+
+test.each([
+  ['a search', '{ sessions(filter: { search: "a\\u0000" }) { nodes { id } } }'],
+  ['an external id', '{ session(platform: PLATFORM_A, externalId: "a\\u0000") { id } }'],
+  [
+    'the day of an event id',
+    `{ event(id: "${Buffer.from('Event:00000000-0000-0000-0000-000000000000/9999-99-99/00000000-0000-0000-0000-000000000000').toString('base64')}") { id } }`,
+  ],
+])("%s that cannot be stored is the caller's fault, in words", async (_what, query) => {
+  const { body } = await server.graphql(query, {}, callers.reader)
+  expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT')
+})

@@ -134,6 +134,27 @@ describe('a refusal is a problem with a sentence', () => {
     expect(rows).toHaveLength(0)
   })
 
+  test('a wrong path is not called a wrong method', async () => {
+    for (const path of ['/ingest/platform-a', '/platform-a', '/', '/API/ingest/Platform-A', '/api/ingest/%zz']) {
+      const answer = await server.post(path, EVENT)
+      expect([path, answer.headers.get('content-type')]).toEqual([path, 'application/problem+json; charset=utf-8'])
+      if (!path.includes('%')) expectProblem(answer, 404, 'not_found')
+    }
+  })
+
+  test('what is no HTTP is a problem too', async () => {
+    const answer = await new Promise<string>((resolve) => {
+      const socket = connect(Number(new URL(server.url).port), '127.0.0.1', () =>
+        socket.write('BREW /pot HTCPCP/1.0\r\n\r\n'),
+      )
+      let text = ''
+      socket.on('data', (data) => (text += data))
+      socket.on('close', () => resolve(text))
+      socket.on('error', () => {})
+    })
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\ncontent-type: application\/problem\+json/)
+  })
+
   test('nothing of a refused array is recorded', async () => {
     await server.ingestA([
       { session_id: 'refused', type: 'span' },
@@ -252,6 +273,21 @@ describe('the receipt', () => {
       ],
       warnings: [expect.objectContaining({ pointer: '/0/timestamp', field: 'timestamp', code: 'no_timezone' })],
     })
+  })
+
+  test.each(['constructor', '__proto__', 'toString', 'done'])('the status word %s is only a word', async (status) => {
+    const answer = await server.ingestB({ execution: { id: `word-${status}`, workflowId: 'w', status } })
+    expect(answer.body.sessions).toMatchObject([{ status: 'completed' }])
+  })
+
+  test('four arrays of 10,000 sessions at once are all recorded', { timeout: 60_000 }, async () => {
+    const arrays = Array.from({ length: 4 }, (_, n) =>
+      Array.from({ length: 10_000 }, (_, i) => ({ session_id: `bulk-${n}-${i}`, type: 'span' })),
+    )
+    const answers = await Promise.all(arrays.map((events) => server.ingestA(events)))
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200])
+    const [row] = await server.database.sql`select count(*)::int as count from sessions where external_id like 'bulk-%'`
+    expect(row!.count).toBe(40_000)
   })
 
   test('an unreadable part of an execution is a warning and never an error', async () => {

@@ -57,12 +57,13 @@ describe('numbers', () => {
     ['0.10', '0.10'],
     [0.0024, '0.0024'],
     [1e-7, '1e-7'],
+    ['0.1000', '0.1000'],
     [' 3 ', '3'],
   ])('cost %j keeps its digits as %j', (sent, kept) => {
     expect(eventOf({ cost: sent })).toMatchObject({ costUsd: kept, costSource: 'REPORTED' })
   })
 
-  test.each([[-0.01], [1e9 + 1], ['$5']])('cost %j is refused', (sent) => {
+  test.each([[-0.01], [1e9 + 1], ['$5'], [`0.${'1'.repeat(400)}`]])('cost %j is refused', (sent) => {
     expect(problemsOf({ session_id: 's', cost: sent }).fields[0]!.field).toBe('cost')
   })
 
@@ -152,6 +153,7 @@ describe('texts', () => {
     )
     expect(eventOf({ tool_name: 'x'.repeat(600) }).name).toHaveLength(500)
     expect(warningsOf({ tool_name: 'x'.repeat(600) })).toEqual(['tool_name cut'])
+    expect(eventOf({ tool_name: `${'x'.repeat(499)}😀` }).name).toBe('x'.repeat(499))
   })
 })
 
@@ -162,6 +164,8 @@ describe('timestamp', () => {
     ['2026-11-20 10:15:30Z', '2026-11-20T10:15:30.000Z', []],
     ['2026-11-20T10:15:30', '2026-11-20T10:15:30.000Z', ['timestamp no_timezone']],
     ['2026-11-20', '2026-11-20T00:00:00.000Z', ['timestamp no_timezone']],
+    ['2026-11-19T24:00:00Z', '2026-11-20T00:00:00.000Z', []],
+    ['20261120T101530Z', '2026-11-20T10:15:30.000Z', []],
     [1795219257, '2026-11-21T00:00:57.000Z', ['timestamp epoch_time']],
     ['1795219257525', '2026-11-21T00:00:57.525Z', ['timestamp epoch_time']],
   ])('%j is %s', (sent, time, warnings) => {
@@ -182,6 +186,8 @@ describe('timestamp', () => {
     ['11/20/26 10:15AM'],
     ['2026-02-30T00:00:00Z'],
     ['2026-11-20T25:00:00Z'],
+    ['2026-11-20T24:00:01Z'],
+    ['2026-11-20T10:00:00+99:00'],
     ['1969-12-31T23:59:59Z'],
     ['2201-01-01T00:00:00Z'],
     ['0099-01-01'],

@@ -32,6 +32,8 @@ const TRANSITIONS: [what: string, events: object[], status: string][] = [
   ['a bare end', [{}, END], 'COMPLETED'],
   ['a bare end after a failed tool', [{ type: 'tool.call', error: 'x' }, END], 'COMPLETED'],
   ['an end that carries an error', [{}, { ...END, error: 'x' }], 'FAILED'],
+  ['a bare end, and then an end with an error: the session was closed', [{}, END, { ...END, error: 'x' }], 'COMPLETED'],
+  ['an end with an error, and then a bare end', [{ ...END, error: 'x' }, END], 'FAILED'],
   ['a reported outcome and then a bare end', [{ status: 'error' }, END], 'FAILED'],
   ['a reported success and then an end with an error', [{ status: 'success' }, { ...END, error: 'x' }], 'COMPLETED'],
   ['two reported outcomes: the later one', [{ status: 'error' }, { status: 'success' }], 'COMPLETED'],
