@@ -1,10 +1,10 @@
 // Signing in and out over HTTP, and the one-time link's set-up. The cookie is never readable by a page.
-import rateLimit from '@fastify/rate-limit'
 import { serialize } from 'cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { Problem, quoted } from '../errors.ts'
 import { readJsonBody } from '../ingest/body.ts'
+import { RateLimit } from './rate-limit.ts'
 import { actorOf, checkOrigin, cookieName, signInToken, type Access } from './actor.ts'
 
 const SIGN_IN_DAYS = 30
@@ -29,21 +29,15 @@ export async function accessRoutes(
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.addHook('onRequest', async (request) => checkOrigin(request.headers, publicUrl))
-  await app.register(rateLimit, { global: false })
-  const limited = {
-    config: {
-      rateLimit: {
-        max: TRIES_PER_MINUTE,
-        timeWindow: 60_000,
-        errorResponseBuilder: (_request: FastifyRequest, { ttl }: { ttl: number }) => {
-          const seconds = Math.max(1, Math.ceil(ttl / 1000))
-          return new Problem('rate_limited', `Too many tries. Try again in ${seconds} s.`, [], {
-            'retry-after': String(seconds),
-          })
-        },
-      },
-    },
+  const tries = new RateLimit(TRIES_PER_MINUTE)
+  const limitTries = async (request: FastifyRequest) => {
+    const { isExceeded, resetSeconds } = tries.take(request.ip)
+    if (!isExceeded) return
+    throw new Problem('rate_limited', `Too many tries. Try again in ${resetSeconds} s.`, [], {
+      'retry-after': String(resetSeconds),
+    })
   }
+  const limited = { preHandler: limitTries }
 
   app.get('/api/auth/state', async (request) => {
     const actor = await actorOf(access, { cookie: request.headers.cookie })

@@ -1,7 +1,7 @@
 // The two endpoints: authenticate, read, parse, queue, and answer once it is committed.
-import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ApiKey, KeyRing } from '../access/keys.ts'
+import { RateLimit } from '../access/rate-limit.ts'
 import { Problem } from '../errors.ts'
 import type { OwnPrices } from '../sessions/own-prices.ts'
 import { nextArrivalUs } from '../sessions/identity.ts'
@@ -33,24 +33,18 @@ export async function ingestRoutes(app: FastifyInstance, services: IngestService
   // The body is read by readJsonBody, whatever its type: Fastify's own reading turns wrong charsets into U+FFFD.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  app.addHook('onRequest', async (request) => {
-    keyOf.set(request, await keys.authenticate(headerOf(request), 'INGEST'))
-  })
-  await app.register(rateLimit, {
-    max: services.rateLimitPerMinute,
-    timeWindow: 60_000,
-    hook: 'preParsing',
-    enableDraftSpec: true,
-    keyGenerator: (request) => keyOf.get(request)!.id,
-    errorResponseBuilder: (_request, { max, ttl }) => {
-      const seconds = Math.max(1, Math.ceil(ttl / 1000))
-      return new Problem(
-        'rate_limited',
-        `This key sent more than ${max} requests in a minute. Send the request again in ${seconds} s. No event was recorded.`,
-        [],
-        { 'retry-after': String(seconds) },
-      )
-    },
+  const rateLimit = new RateLimit(services.rateLimitPerMinute)
+  app.addHook('onRequest', async (request, reply) => {
+    const key = await keys.authenticate(headerOf(request), 'INGEST')
+    keyOf.set(request, key)
+    const { limit, remaining, resetSeconds, isExceeded } = rateLimit.take(key.id)
+    reply
+      .header('ratelimit-limit', limit)
+      .header('ratelimit-remaining', remaining)
+      .header('ratelimit-reset', resetSeconds)
+    if (!isExceeded) return
+    const sentence = `This key sent more than ${limit} requests in a minute. Send the request again in ${resetSeconds} s. No event was recorded.`
+    throw new Problem('rate_limited', sentence, [], { 'retry-after': String(resetSeconds) })
   })
   for (const { path, parse, maxBytes } of ENDPOINTS) {
     app.post(path, async (request) => {
