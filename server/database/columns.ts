@@ -51,7 +51,15 @@ function cellLiteral(cell: Cell): string {
   return needsEscape.test(cell) ? `"${cell.replace(/["\\]/g, '\\$&')}"` : `"${cell}"`
 }
 
-/** Epoch milliseconds as the text of a timestamptz. */
+let lastMs = NaN
+let lastText = ''
+
+/** Epoch milliseconds as the text of a timestamptz. Rows of one flush arrived together: the last text often serves. */
 export function timestampText(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
+  if (ms === null) return null
+  if (ms !== lastMs) {
+    lastText = new Date(ms).toISOString()
+    lastMs = ms
+  }
+  return lastText
 }
