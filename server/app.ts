@@ -29,6 +29,7 @@ export interface AppOptions {
 
 /** Time for the last answers to be read before connections are cut. */
 const CLOSE_WITHIN_MS = 3_000
+const STREAM_RECHECK_MS = 60_000
 
 export async function buildApp({ config, database, access, services, queue, dashboard, log }: AppOptions) {
   const onError = (error: unknown, what: string) => log.error({ err: safeError(error) }, what)
@@ -113,6 +114,7 @@ export async function buildApp({ config, database, access, services, queue, dash
   )
   await app.register((scope) => accessRoutes(scope, { access, publicUrl: config.publicUrl }))
 
+  const streams = watchedStreams(access)
   const yoga = makeYoga((error) => onError(error, 'a GraphQL resolver failed'))
   await app.register(async (scope) => {
     scope.addHook('onRequest', async (request) => checkOrigin(request.headers, config.publicUrl))
@@ -136,7 +138,8 @@ export async function buildApp({ config, database, access, services, queue, dash
             .headers(problem.headers)
             .send({ errors: [{ message, extensions: { code: extensions.code } }] })
         }
-        const runwatch = await makeContext(services, actor)
+        const runwatch = makeContext(services, actor)
+        streams.watch(request, reply)
         const response = await yoga.handleNodeRequestAndResponse(request, reply, { runwatch })
         response.headers.forEach((value, name) => void reply.header(name, value))
         void reply.code(response.status)
@@ -170,6 +173,7 @@ export async function buildApp({ config, database, access, services, queue, dash
       const closed = app.close()
       // Connections that were busy when closing began stay open after their answer; a browser's would for a minute.
       const hangUp = setInterval(() => app.server.closeIdleConnections(), 50)
+      streams.close()
       await sockets.close()
       await queue.close()
       const force = setTimeout(() => app.server.closeAllConnections(), CLOSE_WITHIN_MS)
@@ -203,6 +207,32 @@ function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyRe
     .headers(problem.headers)
     .header('content-type', 'application/problem+json; charset=utf-8')
     .send(JSON.stringify(problem.body(request.id)))
+}
+
+/** Server-sent events stay open like sockets: they end with the rights they were opened with. */
+function watchedStreams(access: Access) {
+  const open = new Map<FastifyReply, FastifyRequest>()
+  const recheck = async () => {
+    for (const [reply, request] of open) {
+      const actor = await actorOf(access, request.headers).catch((error: unknown) =>
+        error instanceof Problem ? null : undefined,
+      )
+      if (actor === null) reply.raw.destroy()
+    }
+  }
+  access.onRightsChanged(() => void recheck())
+  const timer = setInterval(() => void recheck(), STREAM_RECHECK_MS)
+  return {
+    watch(request: FastifyRequest, reply: FastifyReply) {
+      if (!request.headers.accept?.includes('text/event-stream')) return
+      open.set(reply, request)
+      reply.raw.on('close', () => open.delete(reply))
+    },
+    close() {
+      clearInterval(timer)
+      for (const reply of open.keys()) reply.raw.destroy()
+    },
+  }
 }
 
 /** Requests that are no HTTP, or never become whole: Node refuses them before there is a route. */

@@ -39,6 +39,7 @@ describe('layers', () => {
       'sessions/execution.ts',
       'ingest/platform-a.ts',
       'ingest/platform-a-fields.ts',
+      'ingest/field-reader.ts',
       'ingest/timestamp.ts',
       'ingest/mask.ts',
       ...server.filter((one) => one.includes('ingest/platform-b')).map((one) => one.slice('server/'.length)),

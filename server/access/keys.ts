@@ -25,6 +25,8 @@ const hashOf = (secret: string) => createHash('sha256').update(secret).digest()
 
 export class KeyRing {
   private byHash = new Map<string, ApiKey>()
+  /** id -> name of every project */
+  projects: ReadonlyMap<number, string> = new Map()
   /** Secrets seen, so that a request costs a look-up and not a hash. */
   private seen = new Map<string, ApiKey>()
   private used = new Map<string, number>()
@@ -43,9 +45,11 @@ export class KeyRing {
     const rows = await this.sql`
       select k.id, k.project_id, p.name as project, k.name, k.prefix, k.hash, k.scopes, k.created_at, k.last_used_at, k.revoked_at
       from api_keys k join projects p on p.id = k.project_id`
+    const projects = await this.sql`select id, name from projects order by id`
     // A load that was overtaken holds older rows: a key made meanwhile would be unknown again.
     if (turn < this.newestLoad) return
     this.newestLoad = turn
+    this.projects = new Map(projects.map((row) => [row.id, row.name]))
     this.byHash = new Map(
       rows.map((row) => [
         (row.hash as Buffer).toString('hex'),

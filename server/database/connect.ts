@@ -103,6 +103,8 @@ export function kindOfError(error: unknown): 'refused' | 'unreachable' | 'lost' 
   if (error instanceof DeadlineError || CONNECTION_LOST.has(code)) return 'lost'
   if (NEVER_CONNECTED.has(code)) return 'unreachable'
   // 57P0x: the server shuts down or starts; 53300: no connection free; 08: connection exceptions; 25006: standby.
+  // A deadlock or a lock that was not to be had: the same rows again, a moment later.
+  if (code === '40P01' || code === '55P03' || code === '40001') return 'unreachable'
   if (code === '57P03' || code === '53300' || code === '25006') return 'unreachable'
   if (/^(57P0[124]|08)/.test(code) || severity === 'FATAL') return 'lost'
   return 'refused'

@@ -152,7 +152,7 @@ builder.queryField('modelPrices', (t) =>
   }),
 )
 
-function projectId(names: Map<number, string>, project: string): number {
+function projectId(names: ReadonlyMap<number, string>, project: string): number {
   const found = [...names].find(([, name]) => name === project)
   if (!found) throw failure('NOT_FOUND', `There is no project "${project.slice(0, 80)}".`)
   return found[0]

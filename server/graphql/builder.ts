@@ -102,7 +102,8 @@ builder.scalarType('DateTime', {
     const isTime =
       typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(value)
     const date = new Date(isTime ? value : NaN)
-    if (Number.isNaN(date.getTime())) throw bad('A DateTime is ISO 8601 with a time zone, like 2026-11-21T10:15:30Z.')
+    if (!(date.getTime() >= 0 && date.getUTCFullYear() <= 9999))
+      throw bad('A DateTime is ISO 8601 with a time zone, like 2026-11-21T10:15:30Z.')
     return date
   },
 })

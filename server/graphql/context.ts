@@ -19,26 +19,30 @@ export interface Services {
 export interface Context extends Services {
   actor: Actor
   /** The projects whose rows this actor may see: a key's own, all for people. */
-  projectIds: number[]
-  projectNames: Map<number, string>
+  readonly projectIds: number[]
+  readonly projectNames: ReadonlyMap<number, string>
   sessions: DataLoader<string, SessionRow | null>
   texts: DataLoader<EventRef, EventTexts | null, string>
 }
 
 export const isAdmin = ({ actor }: Context) => actor.kind === 'PERSON' && actor.person.role === 'ADMIN'
 
-export async function makeContext(services: Services, actor: Actor): Promise<Context> {
-  const projects = await services.sql`select id, name from projects order by id`
-  const projectNames = new Map(projects.map((row) => [row.id as number, row.name as string]))
-  const projectIds = actor.kind === 'KEY' ? [actor.key.projectId] : [...projectNames.keys()]
+export function makeContext(services: Services, actor: Actor): Context {
+  const { keys } = services.access
+  const projectIds = () => (actor.kind === 'KEY' ? [actor.key.projectId] : [...keys.projects.keys()])
   return {
     ...services,
     actor,
-    projectIds,
-    projectNames,
+    // Asked each time: a subscription lives long, and projects are made meanwhile.
+    get projectIds() {
+      return projectIds()
+    },
+    get projectNames() {
+      return keys.projects
+    },
     sessions: new DataLoader(
       async (ids) => {
-        const rows = await readSessionsById(services.sql, projectIds, ids)
+        const rows = await readSessionsById(services.sql, projectIds(), ids)
         return ids.map((id) => rows.find((row) => row.id === id) ?? null)
       },
       // A subscription lives long: what it loads must not stay.

@@ -4,7 +4,7 @@ import type { EventChanges } from '../live/session-feed.ts'
 import { builder, failure } from './builder.ts'
 import type { Context } from './context.ts'
 import { CostSource, EventType, NodeKind } from './enums.ts'
-import { eventGlobalId, eventIdText, eventRef, sessionUuid } from './ids.ts'
+import { eventGlobalId, eventIdText, eventRef, isUuid, sessionUuid } from './ids.ts'
 import type { EventError as StepError } from '../sessions/session.ts'
 import { Session } from './session.ts'
 
@@ -90,8 +90,7 @@ builder.queryField('event', (t) =>
 
 /** A cursor of a timeline is an event's key. */
 export function eventKeyOf(cursor: string): string {
-  if (!/^[0-9a-f-]{36}$/.test(cursor))
-    throw failure('BAD_USER_INPUT', 'This cursor did not come from a list of events.')
+  if (!isUuid(cursor)) throw failure('BAD_USER_INPUT', 'This cursor did not come from a list of events.')
   return cursor
 }
 

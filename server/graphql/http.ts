@@ -102,6 +102,8 @@ export function maskError(error: unknown, onUnexpected: (error: unknown) => void
     return withCode(error)
   if ((original as { code?: string }).code === '22021')
     return new GraphQLError(UNSTORABLE_TEXT, { extensions: { code: 'BAD_USER_INPUT' } })
+  if (original instanceof RangeError && /call stack/.test(original.message))
+    return new GraphQLError('The query is nested too deep.', { extensions: { code: 'QUERY_TOO_COSTLY' } })
   onUnexpected(original)
   return new GraphQLError('Something went wrong on the server.', { extensions: { code: 'INTERNAL_SERVER_ERROR' } })
 }

@@ -28,6 +28,8 @@ export function eventRef(id: string | number): EventRef {
   return { sessionId, day, eventKey }
 }
 
+export const isUuid = (text: string) => UUID.test(text)
+
 const isDay = (day: string) => /^[12]\d{3}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day))
 
 export const eventGlobalId = (ref: EventRef) => encodeGlobalID('Event', eventIdText(ref))

@@ -11,7 +11,7 @@ import type { CoverageNote as Note } from '../sessions/session.ts'
 import { builder, failure, MAX_EVENT_PAGE, MAX_NODES, MAX_PAGE, pageSize } from './builder.ts'
 import { DurationSource, Platform, SessionStatus, startOfRange, TimeRange } from './enums.ts'
 import { Event, eventKeyOf } from './event.ts'
-import { sessionUuid } from './ids.ts'
+import { isUuid, sessionUuid } from './ids.ts'
 
 export const Session = builder.objectRef<SessionRow>('Session')
 
@@ -147,12 +147,13 @@ export function readFilter(input: FilterInput | null | undefined): Filter {
   }
 }
 
-const CURSOR = /^(\d{4}-\d{2}-\d{2}T[\d:.]+Z)\/([0-9a-f-]{36})$/
+const CURSOR = /^([12]\d{3}-\d{2}-\d{2}T[\d:.]{12}Z)\/(.+)$/
 const cursorOf = (session: SessionRow) =>
   Buffer.from(`${session.firstSeenAt.toISOString()}/${session.id}`).toString('base64url')
 function readCursor(cursor: string) {
   const match = CURSOR.exec(Buffer.from(cursor, 'base64url').toString())
-  if (!match) throw failure('BAD_USER_INPUT', 'This cursor did not come from a list of sessions.')
+  if (!match || Number.isNaN(Date.parse(match[1]!)) || !isUuid(match[2]!))
+    throw failure('BAD_USER_INPUT', 'This cursor did not come from a list of sessions.')
   return { firstSeenAt: match[1]!, id: match[2]! }
 }
 
@@ -219,7 +220,7 @@ builder.subscriptionField('sessionChanged', (t) =>
     subscribe: (_root, { filter, ids }, context) => {
       if ((ids?.length ?? 0) > MAX_NODES)
         throw failure('BAD_USER_INPUT', `ids takes at most ${MAX_NODES} ids, not ${ids!.length}.`)
-      return context.feed.sessions(context.projectIds, readFilter(filter), (ids ?? []).map(sessionUuid))
+      return context.feed.sessions(() => context.projectIds, readFilter(filter), (ids ?? []).map(sessionUuid))
     },
     resolve: (delivery) =>
       'resync' in delivery ? { session: null, resync: true } : { session: delivery.value, resync: false },

@@ -1,6 +1,6 @@
 // Subscriptions over the socket: every subscriber has a queue of its own, and what equal ones ask of the same change
 // is executed once. (Executed for each, a thousand subscribers would keep the process from taking events.)
-import { createSourceEventStream, execute, type ExecutionArgs, type ExecutionResult } from 'graphql'
+import { createSourceEventStream, execute, type ExecutionArgs, type ExecutionResult, type GraphQLError } from 'graphql'
 
 export interface SharedArgs extends ExecutionArgs {
   /** equal for subscribers that ask the same with the same rights */
@@ -17,10 +17,19 @@ export async function subscribeShared(
   const source = await createSourceEventStream(args)
   if (!(Symbol.asyncIterator in source)) return args.maskErrors(source)
   const changes = source[Symbol.asyncIterator]()
+  let failed = false
   const shared: AsyncIterableIterator<ExecutionResult> = {
     async next() {
-      const { done, value } = await changes.next()
-      return done ? { done: true, value: undefined } : { done: false, value: await resultOf(args, value) }
+      if (failed) return { done: true, value: undefined }
+      try {
+        const { done, value } = await changes.next()
+        return done ? { done: true, value: undefined } : { done: false, value: await resultOf(args, value) }
+      } catch (error) {
+        // What a read fails with would reach the client in the words of the database.
+        await changes.return?.()
+        failed = true
+        return { done: false, value: args.maskErrors({ errors: [error as GraphQLError] }) }
+      }
     },
     async return() {
       await changes.return?.()

@@ -102,7 +102,7 @@ export function serveSocket({ server, yoga, access, services, publicUrl, build, 
             failure('TOO_MANY_SUBSCRIPTIONS', `A socket runs at most ${MAX_OPERATIONS_PER_SOCKET} operations at once.`),
           ]
         }
-        const runwatch = await makeContext(services, actor)
+        const runwatch = makeContext(services, actor)
         const { schema, parse, validate, contextFactory, execute } = yoga.getEnveloped({
           runwatch,
           params: payload,
@@ -111,7 +111,7 @@ export function serveSocket({ server, yoga, access, services, publicUrl, build, 
         try {
           document = parse(payload.query)
         } catch (error) {
-          return [error as GraphQLError]
+          return [maskError(error, (original) => onError(original, 'a query could not be read'))]
         }
         const errors = validate(schema, document)
         if (errors.length > 0) return errors as GraphQLError[]

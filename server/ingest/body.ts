@@ -7,7 +7,8 @@ import { Problem } from '../errors.ts'
 import { findJsonError } from './json-error.ts'
 
 const STALL_MS = 30_000
-const MAX_DEPTH = 100
+/** Deeper than any real payload; what walks a value may then recurse. */
+export const MAX_DEPTH = 100
 /** Read and thrown away before a refusal is answered, so that the sender sees the answer and not a reset connection. */
 const DRAIN_BYTES = 64 * 1024 * 1024
 const DRAIN_MS = 2_000
@@ -170,14 +171,24 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    const { line, column, expected } = findJsonError(text)
     throw fail(
-      `The body is not valid JSON: line ${line}, column ${column}, ${expected}. Quotes and line breaks inside a text must be escaped (\\" and \\n); a JSON step of your platform does that for you.`,
+      `The body is not valid JSON${whereOf(text)}. Quotes and line breaks inside a text must be escaped (\\" and \\n); a JSON step of your platform does that for you.`,
     )
   }
 }
 
-function depthOf(text: string): number {
+function whereOf(text: string): string {
+  try {
+    const { line, column, expected } = findJsonError(text)
+    return `: line ${line}, column ${column}, ${expected}`
+  } catch (error) {
+    // A single text of many megabytes is more than a regular expression can walk.
+    if (error instanceof RangeError) return ''
+    throw error
+  }
+}
+
+export function depthOf(text: string): number {
   let depth = 0
   let deepest = 0
   let isInText = false

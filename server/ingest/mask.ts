@@ -13,7 +13,7 @@ const SECRETS: RegExp[] = [
   /\b((?:authorization["']?\s*[:=]\s*["']?)?(?:bearer|basic)\s+)[A-Za-z0-9._~+/-]{16,}=*/gi,
   /\b((?:x-api-key|api-key|(?:set-)?cookie)["']?\s*:\s*["']?)[^\s"',;]{8,}/gi,
   // The link that resumes a waiting run is often put into a mail: its signature is what makes it work.
-  /((?:webhook|form)-waiting\/[^\s"'<>]*?[?&]signature=)[^\s"'<>&\\]+/g,
+  /((?:webhook|form)-waiting\/[^\s"'<>]{0,500}?[?&]signature=)[^\s"'<>&\\]+/g,
 ]
 export const MASK = '[masked]'
 
@@ -27,4 +27,32 @@ export function maskSecrets(text: string): Masked {
   let clean = text
   for (const pattern of SECRETS) clean = clean.replace(pattern, `$1${MASK}`)
   return { text: clean, masked: clean !== text }
+}
+
+/** Names of fields whose value is a credential: whoever holds it can act as the workflow or its caller. */
+const SECRET_NAMES =
+  /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-key|apikey|api_key|x-auth-token|x-n8n-api-key|resumetoken|resumeurl|resumeformurl|openai_api_key|anthropicapikey)$/i
+
+export const isSecretName = (name: string, value: unknown) => SECRET_NAMES.test(name) && value !== null && value !== ''
+
+/** The same inside a JSON value. Keys such as __proto__ stay data. */
+export function maskJson(value: unknown, name = ''): { value: unknown; masked: boolean } {
+  let masked = false
+  const walk = (inner: unknown, key: string): unknown => {
+    if (isSecretName(key, inner)) {
+      masked = true
+      return MASK
+    }
+    if (typeof inner === 'string') {
+      const found = maskSecrets(inner)
+      masked ||= found.masked
+      return found.text
+    }
+    if (Array.isArray(inner)) return inner.map((one) => walk(one, ''))
+    if (typeof inner !== 'object' || inner === null) return inner
+    const clean: Record<string, unknown> = Object.create(null)
+    for (const [field, one] of Object.entries(inner)) clean[field] = walk(one, field)
+    return clean
+  }
+  return { value: walk(value, name), masked }
 }

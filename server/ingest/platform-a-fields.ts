@@ -1,12 +1,10 @@
 // Platform A: the fields of one event, each with what it takes, what it warns of and what it refuses.
-import { quoted, type FieldProblem } from '../errors.ts'
+import { quoted } from '../errors.ts'
 import type { EventType } from '../sessions/session.ts'
-import { cleanText, cutText } from './clean-text.ts'
-import { maskSecrets } from './mask.ts'
-import type { Warning } from './parsed.ts'
+import { asText, FieldReader, isBlank, type Fields } from './field-reader.ts'
+import { maskJson } from './mask.ts'
 import { readTimestamp, type ReadTime } from './timestamp.ts'
 
-const MAX_NAME_LENGTH = 500
 const MAX_ATTRIBUTES_BYTES = 16 * 1024
 const MAX_DURATION_MS = 1e12
 const SKEW_AHEAD_MS = 5 * 60_000
@@ -29,34 +27,12 @@ const KNOWN = new Set(
 )
 export const ALIASES = { input: 'prompt', output: 'completion' } as const
 
-type Fields = Record<string, unknown>
-
 /** So far off that the sender's clock or mapping must be wrong. */
 export const isSkewed = ({ ms }: ReadTime, receivedAt: number) =>
   ms > receivedAt + SKEW_AHEAD_MS || ms < receivedAt - SKEW_BACK_MS
 
-/** Reads the fields of one event. What is wrong goes to `problems`, what was changed to `warnings`. */
-export class FieldReader {
-  /** A credential was found in one of the texts read so far. */
-  isMasked = false
-
-  constructor(
-    private readonly item: unknown,
-    private readonly pointer: string,
-    private readonly label: string,
-    private readonly problems: FieldProblem[],
-    private readonly warnings: Warning[],
-  ) {}
-
-  isObject(): boolean {
-    const isObject = typeof this.item === 'object' && this.item !== null && !Array.isArray(this.item)
-    if (!isObject) {
-      const detail = `${this.label}an event must be an object like {"session_id": "run-1"}, not ${quoted(this.item)}.`
-      this.problems.push({ pointer: this.pointer, field: '', code: 'not_an_object', detail: upperFirst(detail) })
-    }
-    return isObject
-  }
-
+/** The fields of one event, by their names in the API. */
+export class EventFields extends FieldReader {
   sessionId(): string | null {
     const value = this.raw('session_id')
     if (value === undefined || value === null || value === '') {
@@ -107,16 +83,6 @@ export class FieldReader {
     return TYPES.get(type)!
   }
 
-  name(field: string): string | null {
-    const value = this.raw(field)
-    if (isBlank(value)) return null
-    if (typeof value === 'object') return this.refuse(field, 'not_text', `must be text, not ${quoted(value)}`)
-    const text = this.plainText(field, value)
-    if (text.length <= MAX_NAME_LENGTH) return text
-    this.warn(field, 'cut', `has ${text.length} characters and was cut at ${MAX_NAME_LENGTH}`)
-    return cutText(text, MAX_NAME_LENGTH)
-  }
-
   text(field: string, alias: string): string | null {
     const from = this.raw(field) ?? null
     const name = from !== null ? field : alias
@@ -135,27 +101,6 @@ export class FieldReader {
     return this.plainText('error', value)
   }
 
-  /** Text as it came; anything else as its text, with a warning. */
-  private plainText(field: string, value: unknown): string {
-    let text: string
-    if (typeof value === 'string') text = value
-    else {
-      const message = typeof value === 'object' && value !== null ? (value as Fields).message : undefined
-      text = field === 'error' && typeof message === 'string' && message ? message : asText(value)
-      this.warn(field, 'to_text', `was ${describe(value)} and is kept as text`)
-    }
-    const clean = cleanText(text)
-    if (clean !== text)
-      this.warn(
-        field,
-        'replaced_characters',
-        'held characters that are no text (U+0000 or half a pair); they became U+FFFD',
-      )
-    const found = maskSecrets(clean)
-    this.isMasked ||= found.masked
-    return found.text
-  }
-
   tokens(field: string): number | null {
     const value = this.number(field)
     if (value === null) return null
@@ -171,8 +116,15 @@ export class FieldReader {
     if (value < 0 || value > 1e9)
       return this.refuse('cost', 'out_of_range', `must be USD from 0 to 1,000,000,000, not ${quoted(sent)}`)
     const digits = typeof sent === 'string' ? sent.trim().replace(/^\+/, '') : String(value)
-    if (digits.length > 100)
-      return this.refuse('cost', 'too_long', `has ${digits.length} digits; at most 100 are allowed`)
+    const exponent = Number(/e([+-]?\d+)$/i.exec(digits)?.[1] ?? 0)
+    // An exact sum writes out every zero that the exponent stands for.
+    if (digits.length > 100 || Math.abs(exponent) > 400) {
+      return this.refuse(
+        'cost',
+        'too_long',
+        `has more digits than can be kept (100); send a rounded amount, not ${quoted(sent)}`,
+      )
+    }
     return digits
   }
 
@@ -193,17 +145,6 @@ export class FieldReader {
       'out_of_range',
       `must be milliseconds up to 1,000,000,000,000, not ${quoted(this.raw('duration_ms'))}`,
     )
-  }
-
-  private number(field: string): number | null {
-    const value = this.raw(field)
-    if (isBlank(value)) return null
-    if (typeof value === 'number' && Number.isFinite(value)) return value
-    if (typeof value === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)) {
-      const read = Number(value)
-      if (Number.isFinite(read)) return read
-    }
-    return this.refuse(field, 'not_a_number', `must be a number like 120 or "120", not ${quoted(value)}`)
   }
 
   status(hasError: boolean): 'success' | 'error' | null {
@@ -265,10 +206,16 @@ export class FieldReader {
         )
         break
       }
-      attributes[field] = item[field]
+      attributes[field] = this.maskedAttribute(field, item[field])
       isEmpty = false
     }
     return isEmpty ? null : attributes
+  }
+
+  private maskedAttribute(field: string, value: unknown): unknown {
+    const found = maskJson(value, field)
+    this.isMasked ||= found.masked
+    return found.value
   }
 
   private isUsedAlias(field: string): boolean {
@@ -276,37 +223,4 @@ export class FieldReader {
     if (field === ALIASES.output) return (this.raw('output') ?? null) === null
     return false
   }
-
-  private raw(field: string): unknown {
-    const item = this.item as Fields
-    return Object.hasOwn(item, field) ? item[field] : undefined
-  }
-
-  private refuse(field: string, code: string, rest: string): null {
-    const detail = `${this.label}${field} ${rest}.`
-    this.problems.push({ pointer: `${this.pointer}/${field}`, field, code, detail })
-    return null
-  }
-
-  private warn(field: string, code: string, rest: string): void {
-    this.warnings.push({
-      pointer: `${this.pointer}/${escapePointer(field)}`,
-      field,
-      code,
-      detail: `${this.label}${field} ${rest}.`,
-    })
-  }
 }
-
-const isBlank = (value: unknown) =>
-  value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
-const asText = (value: unknown) =>
-  typeof value === 'string'
-    ? value
-    : typeof value === 'object' && value !== null
-      ? JSON.stringify(value)
-      : String(value)
-const escapePointer = (field: string) => field.replaceAll('~', '~0').replaceAll('/', '~1')
-const upperFirst = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
-const describe = (value: unknown) =>
-  Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `the ${typeof value} ${quoted(value)}`

@@ -3,7 +3,7 @@ import { Problem, type FieldProblem } from '../errors.ts'
 import { namedEventKey, randomEventKey, sessionId } from '../sessions/identity.ts'
 import type { EventDraft } from '../sessions/session.ts'
 import type { ParseContext, ParsedRequest, ParsedSession, Warning } from './parsed.ts'
-import { ALIASES, FieldReader, isSkewed } from './platform-a-fields.ts'
+import { ALIASES, EventFields, isSkewed } from './platform-a-fields.ts'
 
 export const MAX_EVENTS = 10_000
 /**
@@ -24,7 +24,7 @@ export function parsePlatformA(body: unknown, context: ParseContext): ParsedRequ
   list.forEach((item, place) => {
     const pointer = Array.isArray(body) ? `/${place}` : ''
     const label = list.length > 1 ? `Event ${place + 1} of ${list.length}: ` : ''
-    const reader = new FieldReader(item, pointer, label, problems, warnings)
+    const reader = new EventFields(item, pointer, label, problems, warnings)
     const before = problems.length
     const read = readEvent(reader, place, context)
     if (!read || problems.length > before) return
@@ -55,7 +55,7 @@ export function parsePlatformA(body: unknown, context: ParseContext): ParsedRequ
   return { sessions: [...sessions.values()], accepted: list.length, warnings }
 }
 
-function readEvent(reader: FieldReader, place: number, context: ParseContext) {
+function readEvent(reader: EventFields, place: number, context: ParseContext) {
   if (!reader.isObject()) return null
   const externalId = reader.sessionId()
   const agent = reader.name('agent_name')
@@ -76,6 +76,7 @@ function readEvent(reader: FieldReader, place: number, context: ParseContext) {
     reader.inferredType(toolName !== null, model !== null || promptTokens !== null || completionTokens !== null)
   if (externalId === null) return null
 
+  const attributes = reader.attributes()
   const skewed = time !== null && isSkewed(time, context.receivedAt)
   const priced =
     sentCost === null && model !== null
@@ -108,7 +109,7 @@ function readEvent(reader: FieldReader, place: number, context: ParseContext) {
     place,
     skewed,
     masked: reader.isMasked,
-    attributes: reader.attributes(),
+    attributes,
     closes:
       status !== null
         ? { reported: true, outcome: status === 'error' ? 'FAILED' : 'COMPLETED' }

@@ -1,5 +1,6 @@
 // Platform B: finds the execution in what was posted. The only strict part: a person typed this wrapper.
 import { Problem, quoted } from '../errors.ts'
+import { depthOf, MAX_DEPTH } from './body.ts'
 import { isObject } from './platform-b-errors.ts'
 
 type Fields = Record<string, unknown>
@@ -19,6 +20,8 @@ export function unwrap(
   }
   let execution = Object.hasOwn(item, 'execution') ? item.execution : unflatten(item)
   if (typeof execution === 'string') {
+    if (depthOf(execution) > MAX_DEPTH)
+      return refuse('too_deep', `execution is text of JSON nested deeper than ${MAX_DEPTH} levels.`)
     try {
       execution = JSON.parse(execution)
     } catch {

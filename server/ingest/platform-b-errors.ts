@@ -1,6 +1,7 @@
 // Platform B: the text of an error, wherever a node or an execution left it.
 import type { EventError } from '../sessions/session.ts'
-import { cleanText } from './clean-text.ts'
+import { cleanText, cutText } from './clean-text.ts'
+import { maskSecrets } from './mask.ts'
 
 type Fields = Record<string, unknown>
 
@@ -25,7 +26,7 @@ export function readError(error: unknown): EventError | null {
   const cause = isObject(error.cause) ? nonBlank(error.cause.message) : nonBlank(error.cause)
   if (text === null && name === null && cause === null) return null
   return {
-    message: text ?? cause ?? name!,
+    message: maskSecrets(text ?? cause ?? name!).text,
     name,
     cause:
       cause ?? [message, first].find((other) => other !== null && other !== text && !text?.includes(other)) ?? null,
@@ -76,9 +77,11 @@ export function readToolResponseError(json: unknown): EventError | null {
 }
 
 function plainError(message: string): EventError {
-  return { message: cleanText(message), name: null, cause: null, httpStatus: null }
+  return { message: maskSecrets(cleanText(message)).text, name: null, cause: null, httpStatus: null }
 }
 
 function statusText(value: unknown): string | null {
-  return typeof value === 'number' || (typeof value === 'string' && value !== '') ? String(value) : null
+  return typeof value === 'number' || (typeof value === 'string' && value !== '')
+    ? cutText(cleanText(String(value)), 100)
+    : null
 }

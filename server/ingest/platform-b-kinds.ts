@@ -48,7 +48,7 @@ export function kindOfNode(
 ): Kind {
   const connected = connection !== null && Object.hasOwn(BY_CONNECTION, connection) ? BY_CONNECTION[connection]! : null
   if (nodeType !== null) {
-    const short = nodeType.slice(nodeType.lastIndexOf('.') + 1)
+    const short = nodeType.slice(nodeType.lastIndexOf('.') + 1).slice(0, 200)
     const row = BY_TYPE.find(([pattern]) => pattern.test(short))
     const [, kind, type] = row ?? [null, 'OTHER' as const, 'SPAN' as const]
     // A vector store used as a tool, or an HTTP node as one: what it did in this run decides the event's type.
@@ -59,7 +59,8 @@ export function kindOfNode(
   if (isParent || isAgentTask(task)) return { kind: 'AGENT', source: 'data', type: 'SPAN' }
   if (hasVendorUsage(task)) return { kind: 'LLM', source: 'data', type: 'LLM_CALL' }
   if (isWebhookTask(task)) return { kind: 'TRIGGER', source: 'data', type: 'SPAN' }
-  const named = BY_NAME.find(([pattern]) => pattern.test(name))
+  const short = name.slice(0, 200)
+  const named = BY_NAME.find(([pattern]) => pattern.test(short))
   return named ? { kind: named[1], source: 'name', type: 'SPAN' } : { kind: null, source: null, type: 'SPAN' }
 }
 

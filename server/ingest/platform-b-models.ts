@@ -17,10 +17,15 @@ export interface ModelCall {
 
 /**
  * @param connection the ai_* connection of a sub-node's run; null for a vendor node ("message a model")
- * @param sourceItems what the node before gave: usage that was only passed on is not counted again
+ * @param source the run before: usage that was only passed on is not counted again
  */
-export function readModelCall(task: Fields, connection: string | null, items: Item[], sourceItems: Item[]): ModelCall {
-  return connection !== null ? readSubNode(task, items) : readVendorNode(task, items, sourceItems)
+export function readModelCall(
+  task: Fields,
+  connection: string | null,
+  items: Item[],
+  source: Fields | null,
+): ModelCall {
+  return connection !== null ? readSubNode(task, items) : readVendorNode(task, items, source)
 }
 
 function readSubNode(task: Fields, items: Item[]): ModelCall {
@@ -46,12 +51,9 @@ function readSubNode(task: Fields, items: Item[]): ModelCall {
   }
 }
 
-function readVendorNode(task: Fields, items: Item[], sourceItems: Item[]): ModelCall {
-  const passedOn = new Set(sourceItems.map((item) => JSON.stringify(item.json)))
-  const json = items
-    .filter((item) => !passedOn.has(JSON.stringify(item.json)))
-    .map((item) => item.json)
-    .filter(isObject)
+function readVendorNode(task: Fields, items: Item[], source: Fields | null): ModelCall {
+  const own = source ? items.filter((item) => !isPassedOn(item, source)) : items
+  const json = own.map((item) => item.json).filter(isObject)
   const metadata = isObject(task.metadata) ? usageOf(task.metadata.tokenUsage) : null
   const counted = metadata ? [metadata] : json.map((one) => usageOf(one.usage))
   const texts = json.map(answerText).filter((text) => text !== null)
@@ -65,6 +67,19 @@ function readVendorNode(task: Fields, items: Item[], sourceItems: Item[]): Model
     finishReason:
       json.map((one) => nonBlank(one.finish_reason) ?? nonBlank(one.stop_reason)).find((reason) => reason) ?? null,
   }
+}
+
+/** Written out once for each run, however many others name it as their source. */
+const givenBy = new WeakMap<Fields, Set<string>>()
+function isPassedOn(item: Item, source: Fields): boolean {
+  // Only what looks like a model's answer can be counted twice.
+  if (!isObject(item.json) || !('usage' in item.json)) return false
+  let given = givenBy.get(source)
+  if (!given) {
+    given = new Set(itemsOf(source.data).map((one) => JSON.stringify(one.json)))
+    givenBy.set(source, given)
+  }
+  return given.has(JSON.stringify(item.json))
 }
 
 interface Usage {
@@ -93,7 +108,9 @@ const isKnownEstimate = (usage: Usage | null) =>
 
 function sumOf(values: (number | null | undefined)[]): number | null {
   const known = values.filter((value) => value !== null && value !== undefined)
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
+  const sum = known.reduce((total, value) => total + value, 0)
+  // No run has that many tokens: such counts are not known.
+  return known.length === 0 || sum > Number.MAX_SAFE_INTEGER ? null : sum
 }
 
 function flatGenerations(value: unknown): { text: string; finishReason: string | null }[] {

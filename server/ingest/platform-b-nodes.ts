@@ -4,9 +4,11 @@ import type { EventDraft, EventError } from '../sessions/session.ts'
 import { cleanText, cutText } from './clean-text.ts'
 import type { Price } from './parsed.ts'
 import { isObject, nonBlank, readItemError, readTaskError, readToolResponseError } from './platform-b-errors.ts'
+import { MASK } from './mask.ts'
 import { connectionOf, kindOfNode } from './platform-b-kinds.ts'
 import { readModelCall } from './platform-b-models.ts'
 import { itemsOf, maskedText, payloadText, type Item } from './platform-b-payload.ts'
+import { readTimestamp } from './timestamp.ts'
 
 type Fields = Record<string, unknown>
 
@@ -101,9 +103,9 @@ function readRun(
   const sourceTask = source && taskOf.get(`${source.run}:${source.node}`)
   const items = itemsOf(task.data)
   if (items.some((item) => isObject(item.redaction))) result.redacted += 1
-  const call =
-    kind === 'LLM' ? readModelCall(task, connection, items, sourceTask ? itemsOf(sourceTask.data) : []) : null
-  const model = call?.model ?? (kind === 'LLM' ? (nodes.modelOf.get(name) ?? null) : null)
+  const call = kind === 'LLM' ? readModelCall(task, connection, items, sourceTask ?? null) : null
+  const named = call?.model ?? (kind === 'LLM' ? (nodes.modelOf.get(name) ?? null) : null)
+  const model = named && cutText(cleanText(named), 500)
   const priced =
     model !== null && call
       ? context.price(model, call.promptTokens, call.completionTokens, startedAt ?? context.receivedAt)
@@ -123,7 +125,7 @@ function readRun(
     runIndex: index,
     parentKey: parent && namedEventKey('node', parent.node, parent.run),
     parentName: parent && cutText(cleanText(parent.node), 500),
-    model: model && cutText(cleanText(model), 500),
+    model,
     input: input.text,
     output: output.text,
     promptTokens: call?.promptTokens ?? null,
@@ -140,7 +142,7 @@ function readRun(
     sequence: Number.isSafeInteger(task.executionIndex) ? (task.executionIndex as number) : 0,
     place,
     skewed: false,
-    masked: input.masked || output.masked,
+    masked: input.masked || output.masked || (error?.message.includes(MASK) ?? false),
     attributes: attributesOf(task, items, nodeType, call?.finishReason ?? null),
     closes: null,
   }
@@ -148,14 +150,15 @@ function readRun(
 
 /** Milliseconds; seconds in runs recovered after a crash; 0 for a placeholder of what never ran. */
 function readStart(value: unknown, result: ReadNodes): number | null {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) || Date.parse(value) : value
-  if (typeof number !== 'number' || !(number > 0) || number >= 7.3e12) {
-    if (value === 0) result.neverRan += 1
+  if (value === 0) result.neverRan += 1
+  if (value === undefined || value === null || value === '' || value === 0) return null
+  const read = readTimestamp(value)
+  if ('problem' in read || !read.time) {
+    result.unreadable += 1
     return null
   }
-  if (number >= 1e11) return Math.trunc(number)
-  result.secondsTimes = true
-  return Math.trunc(number * 1000)
+  if (typeof value === 'number' && value < 1e11) result.secondsTimes = true
+  return Math.trunc(read.time.ms)
 }
 
 const isDuration = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1e12
@@ -170,12 +173,22 @@ function sourceOf(task: Fields): { node: string; run: number; output: number } |
 
 /** An error item that the node only passed on from its source is not its own. */
 function itemError(items: Item[], sourceTask: Fields | null | undefined): EventError | null {
-  const passedOn = new Set(sourceTask ? itemsOf(sourceTask.data).map((item) => readItemError(item)?.message) : [])
   for (const item of items) {
     const error = readItemError(item)
-    if (error && !passedOn.has(error.message)) return error
+    if (error && !(sourceTask && errorsOf(sourceTask).has(error.message))) return error
   }
   return null
+}
+
+/** Read once for each run, however many others name it as their source. */
+const knownErrors = new WeakMap<Fields, Set<string>>()
+function errorsOf(task: Fields): Set<string> {
+  let errors = knownErrors.get(task)
+  if (!errors) {
+    errors = new Set(itemsOf(task.data).map((item) => readItemError(item)?.message ?? ''))
+    knownErrors.set(task, errors)
+  }
+  return errors
 }
 
 function toolError(items: Item[]): EventError | null {

@@ -1,6 +1,6 @@
 // Platform B: what went into and came out of a node as text, without the credentials that travel in it.
 import { cleanText } from './clean-text.ts'
-import { MASK, maskSecrets } from './mask.ts'
+import { isSecretName, MASK, maskSecrets } from './mask.ts'
 import { isObject } from './platform-b-errors.ts'
 
 /** One item of a node's data. */
@@ -18,16 +18,13 @@ export function itemsOf(data: unknown): Item[] {
   return items
 }
 
-/** Never stored: whoever holds one of these can act as the workflow or its caller. */
-const SECRET_KEYS =
-  /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-key|apikey|x-auth-token|x-n8n-api-key|resumetoken|resumeurl|resumeformurl|openai_api_key|anthropicapikey)$/i
 /** JSON of the items' `json`: the value itself for one item, a list for several, null for none. */
 export function payloadText(items: Item[]): { text: string | null; masked: boolean } {
   const values = items.map((item) => item.json).filter((json) => json !== undefined)
   if (values.length === 0) return { text: null, masked: false }
   let masked = false
   const text = JSON.stringify(values.length === 1 ? values[0] : values, (key, value) => {
-    if (key !== '' && SECRET_KEYS.test(key) && value !== null && value !== '') {
+    if (isSecretName(key, value)) {
       masked = true
       return MASK
     }

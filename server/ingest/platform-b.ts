@@ -3,7 +3,7 @@
 import { Problem, quoted } from '../errors.ts'
 import { mergeExecution } from '../sessions/execution.ts'
 import { sessionId } from '../sessions/identity.ts'
-import { totalsOf, type CoverageNote, type EventDraft, type SessionWrite } from '../sessions/session.ts'
+import { shortError, totalsOf, type CoverageNote, type EventDraft, type SessionWrite } from '../sessions/session.ts'
 import { cleanText, cutText } from './clean-text.ts'
 import type { ParseContext, ParsedRequest, ParsedSession, Warning } from './parsed.ts'
 import { isObject, nonBlank, readError, readRedactedError } from './platform-b-errors.ts'
@@ -134,7 +134,7 @@ function readExecution(execution: Fields, workflow: Fields, context: ParseContex
     mode: cutOrNull(nonBlank(execution.mode)),
     status,
     reportedStatus: cutOrNull(word),
-    errorMessage: runError?.message ?? lastError(events),
+    errorMessage: shortError(runError?.message ?? lastError(events)),
     lastNode: cutOrNull(nonBlank(resultData.lastNodeExecuted) ?? nonBlank(execution.lastNodeExecuted)),
     externalUrl: webAddress(execution.url),
     retryOf: idText(execution.retryOf),
@@ -212,7 +212,10 @@ function describeNodes(
     )
   if (copied > 0) note('copied_runs', `${copied} steps were copied from the run that this one retries.`)
   if (read.missingParents.length > 0)
-    note('missing_parent', `Steps ran inside ${read.missingParents.join(', ')}, which is not in the node data.`)
+    note(
+      'missing_parent',
+      `Steps ran inside ${read.missingParents.slice(0, 20).join(', ')}, which is not in the node data.`,
+    )
   if (events.some((event) => event.tokensEstimated))
     note('tokens_estimated', 'The platform had no token usage of some model calls and estimated it.')
   if (read.guessedKinds > 0) {

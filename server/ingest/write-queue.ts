@@ -18,6 +18,9 @@ const LOOK_AGAIN_MS = 500
 /** A statement that has not come back in this time, and this much more for each event, is given up as lost. */
 const STATEMENT_WITHIN_MS = 5_200
 const STATEMENT_PER_EVENT_MS = 1
+const MERGE_PER_EVENT_MS = 5
+/** Rows that are found stored and then again not: others write them at this moment. More often than this is a fault. */
+const MAX_COLLISIONS = 20
 const PROBE_WITHIN_MS = 2_000
 const PROBE_EVERY_MS = 150
 
@@ -29,6 +32,7 @@ interface Waiting {
   state: 'waiting' | 'sent' | 'doubtful' | 'answered'
   /** Some of its rows may be stored already: look before writing. */
   isSuspect: boolean
+  collisions: number
   timer: NodeJS.Timeout
   since: number
   resolve(written: WrittenSession[]): void
@@ -68,7 +72,8 @@ export class WriteQueue {
   write(sessions: ParsedSession[], bytes: number): Promise<WrittenSession[]> {
     if (sessions.length === 0) return Promise.resolve([])
     let events = 0
-    for (const session of sessions) events += session.events.length
+    // A session without events is a row too.
+    for (const session of sessions) events += Math.max(1, session.events.length)
     if (this.isClosed) return Promise.reject(unavailable('The server is shutting down'))
     if (this.waitingEvents + events > MAX_WAITING_EVENTS || this.waitingBytes + bytes > MAX_WAITING_BYTES) {
       return Promise.reject(unavailable('The server is busy: too many events wait to be written'))
@@ -81,6 +86,7 @@ export class WriteQueue {
         bytes,
         state: 'waiting',
         isSuspect: false,
+        collisions: 0,
         timer,
         since: Date.now(),
         resolve,
@@ -174,7 +180,9 @@ export class WriteQueue {
   }
 
   /** Runs a write for these requests and answers them; a failed one is handled before this returns. */
-  private async settle(batch: Waiting[], write: typeof writeFolded): Promise<void> {
+  private async settle(requests: Waiting[], write: typeof writeFolded): Promise<void> {
+    // Whoever was told that nothing was recorded must be told the truth.
+    const batch = requests.filter((request) => request.state !== 'answered')
     if (batch.length === 0) return
     for (const request of batch) if (request.state === 'waiting') request.state = 'sent'
     let written: WrittenSession[]
@@ -183,7 +191,7 @@ export class WriteQueue {
       const events = batch.reduce((sum, request) => sum + request.events, 0)
       written = await withDeadline(
         write(this.options.sql, sessions),
-        STATEMENT_WITHIN_MS + events * STATEMENT_PER_EVENT_MS,
+        STATEMENT_WITHIN_MS + events * (write === writeMerged ? MERGE_PER_EVENT_MS : STATEMENT_PER_EVENT_MS),
       )
     } catch (error) {
       return this.recover(batch, error)
@@ -208,8 +216,10 @@ export class WriteQueue {
     if (kind === 'refused') return this.isolate(batch, error)
     this.counters.retries += 1
     if (kind === 'repeated') {
-      // The row locks of the merge make its own look final, so one request alone cannot go round for ever.
-      return batch.length === 1 ? this.settle(batch, writeMerged) : this.flush(batch)
+      for (const request of batch) request.collisions += 1
+      const [guilty, others] = [batch.filter(collidesAlways), batch.filter((request) => !collidesAlways(request))]
+      for (const request of guilty) await this.isolate([request], error)
+      return others.length === 1 ? this.settle(others, writeMerged) : this.flush(others)
     }
     this.options.onError(
       error,
@@ -272,6 +282,8 @@ export class WriteQueue {
     if (place >= 0) this.pump()
   }
 }
+
+const collidesAlways = (request: Waiting) => request.collisions > MAX_COLLISIONS
 
 const RETRY = { 'retry-after': '3' }
 const unavailable = (why: string) =>

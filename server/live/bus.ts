@@ -19,6 +19,7 @@ const COALESCE_MS = 50
 /** NOTIFY takes 8,000 bytes; a session takes 37 and its project a few more. */
 const NOTICES_PER_MESSAGE = 150
 const MESSAGES_PER_TICK = 5
+const RETRY_MS = 1_000
 
 export class Bus {
   private listeners = new Set<Listener>()
@@ -29,6 +30,7 @@ export class Bus {
   private unlisten: (() => Promise<void>)[] = []
   private readonly origin = crypto.randomUUID().slice(0, 8)
   private isClosed = false
+  private hasLostNotices = false
 
   constructor(private readonly sql: Sql) {}
 
@@ -118,7 +120,15 @@ export class Bus {
       )
     }
     if (all.length > NOTICES_PER_MESSAGE * MESSAGES_PER_TICK) messages.splice(0, Infinity, `${this.origin} resync`)
-    for (const message of messages) await this.sql.notify(SESSION_CHANNEL, message).catch(() => {})
+    if (this.hasLostNotices) messages.splice(0, Infinity, `${this.origin} resync`)
+    try {
+      for (const message of messages) await this.sql.notify(SESSION_CHANNEL, message)
+      this.hasLostNotices = false
+    } catch {
+      // The other servers did not hear of these: as soon as they can be told, they read everything again.
+      this.hasLostNotices = true
+      if (!this.isClosed) this.timer ??= setTimeout(() => void this.send(), RETRY_MS)
+    }
   }
 
   private receive(text: string): void {

@@ -12,10 +12,16 @@ const MAX_PENDING = 5_000
 const PORTION = 100
 
 interface ListSubscriber {
-  projectIds: number[]
+  /** asked each time: people see projects that were made after they subscribed */
+  projectIds: () => number[]
   filter: SessionFilter
   ids: Set<string>
   queue: ConflatedQueue<SessionRow>
+}
+
+interface Changes {
+  session: SessionRow
+  events: EventRow[]
 }
 
 export interface EventChanges {
@@ -44,7 +50,11 @@ export class SessionFeed {
   }
 
   /** Sessions that match the filter, and whatever happens to the listed ones. */
-  sessions(projectIds: number[], filter: SessionFilter, ids: string[]): AsyncIterableIterator<Delivery<SessionRow>> {
+  sessions(
+    projectIds: () => number[],
+    filter: SessionFilter,
+    ids: string[],
+  ): AsyncIterableIterator<Delivery<SessionRow>> {
     const list: ListSubscriber = {
       projectIds,
       filter,
@@ -119,33 +129,43 @@ export class SessionFeed {
   private async hand(row: SessionRow): Promise<void> {
     let handed = 0
     for (const { projectIds, filter, ids, queue } of [...this.lists]) {
-      if (!projectIds.includes(row.projectId) || !(ids.has(row.id) || matches(filter, row))) continue
+      if (!projectIds().includes(row.projectId) || !(ids.has(row.id) || matches(filter, row))) continue
       queue.push(row.id, row)
       if (++handed % PORTION === 0) await new Promise((resolve) => setImmediate(resolve))
     }
   }
 }
 
-async function* eventChanges(
+/** Not a generator: ending one waits for what it awaits, here perhaps for ever, and its place would stay taken. */
+function eventChanges(
   queue: ConflatedQueue<true>,
-  first: { session: SessionRow; events: EventRow[] },
-  read: (after: string) => Promise<{ session: SessionRow; events: EventRow[] } | null>,
+  first: Changes,
+  read: (after: string) => Promise<Changes | null>,
   after: string,
-): AsyncGenerator<EventChanges> {
-  try {
-    let held = after
-    let changes: { session: SessionRow; events: EventRow[] } | null = first
-    while (changes) {
-      const { session, events } = changes
-      if (BigInt(session.revision) > BigInt(held)) {
-        const more = events.length > MAX_CHANGED_EVENTS
-        yield { session, revision: session.revision, events: more ? [] : events, more }
+): AsyncIterableIterator<EventChanges> {
+  let held = after
+  let unread: Changes | null = first
+  const iterator: AsyncIterableIterator<EventChanges> = {
+    async next() {
+      for (;;) {
+        if (!unread) {
+          if ((await queue.next()).done) return { done: true, value: undefined }
+          unread = await read(held)
+          if (!unread) return iterator.return!()
+        }
+        const { session, events } = unread
+        unread = null
+        if (BigInt(session.revision) <= BigInt(held)) continue
         held = session.revision
+        const more = events.length > MAX_CHANGED_EVENTS
+        return { done: false, value: { session, revision: held, events: more ? [] : events, more } }
       }
-      if ((await queue.next()).done) return
-      changes = await read(held)
-    }
-  } finally {
-    await queue.return()
+    },
+    async return() {
+      await queue.return()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]: () => iterator,
   }
+  return iterator
 }

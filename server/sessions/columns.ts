@@ -61,7 +61,7 @@ export const SESSION_COLUMNS: SessionColumn[] = [
   { name: 'tokens_estimated', type: 'bool', value: (s) => s.tokensEstimated, merge: 's.tokens_estimated or excluded.tokens_estimated' },
   {
     name: 'models', type: 'text[]', value: (s) => nestedArray(s.models),
-    merge: `case when excluded.models <@ s.models then s.models
+    merge: `case when excluded.models <@ s.models or cardinality(s.models) >= 50 then s.models
       else (select array_agg(distinct m) from unnest(s.models || excluded.models) m) end`,
   },
   { name: 'prompt_tokens', type: 'numeric', value: (s) => s.promptTokens, merge: sumOfKnown('prompt_tokens') },

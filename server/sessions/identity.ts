@@ -17,7 +17,8 @@ export function sessionId(
 
 /** The key of an event that can come again under the same name: a node's run, or the sender's own event id. */
 export function namedEventKey(kind: 'node' | 'event', name: string, index = 0): string {
-  return uuidOf(kind, name, String(index))
+  // As JSON, halves of pairs stay different; as UTF-8 they would all become one character.
+  return uuidOf(kind, JSON.stringify(name), String(index))
 }
 
 const pool = Buffer.alloc(16 * 256)

@@ -2,6 +2,7 @@
 import type { Sql } from '../database/connect.ts'
 
 const MIN_QUIET_MS = 5 * 60_000
+const MAX_QUIET_MS = 365 * 86_400_000
 const QUIET_WHILE_UNKNOWN_MS = 30 * 60_000
 const MIN_HISTORY = 20
 const HISTORY = 200
@@ -13,7 +14,7 @@ export function quietAfterMs(durationsMs: number[]): number {
   if (durationsMs.length < MIN_HISTORY) return QUIET_WHILE_UNKNOWN_MS
   const sorted = durationsMs.toSorted((a, b) => a - b)
   const p95 = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.95))]!
-  return Math.max(MIN_QUIET_MS, 3 * p95)
+  return Math.min(Math.max(MIN_QUIET_MS, 3 * p95), MAX_QUIET_MS)
 }
 
 /** Remembers for a minute what is usual for each agent. */

@@ -119,10 +119,15 @@ async function searchBranches(sql: Sql, projectIds: number[], search: string, na
   const wanted = names ? agentBranch(sql, names) : sql``
   return [
     sql`and s.external_id like ${`${escapeLike(search)}%`} ${wanted}`,
-    ...agents.slice(0, 20).map((agent) => sql`and s.agent = ${agent} ${wanted}`),
+    // One branch each keeps the index's order; beyond that many the rows are dense enough.
+    ...(agents.length > MAX_AGENT_BRANCHES
+      ? [sql`and s.agent = any(${agents}) ${wanted}`]
+      : agents.map((agent) => sql`and s.agent = ${agent} ${wanted}`)),
     sql`and s.error_message ilike ${pattern} ${wanted}`,
   ]
 }
+
+const MAX_AGENT_BRANCHES = 20
 
 const escapeLike = (text: string) => text.replace(/[\\%_]/g, '\\$&')
 

@@ -71,6 +71,9 @@ export type Position = [orderUs: number, sequence: number, place: number, outcom
 /** A bare end: the first to arrive decides, and what comes after the close changes nothing. */
 export type Arrival = [sequence: number, place: number, orderUs: number, outcome: number]
 
+const MAX_ERROR_LENGTH = 2_000
+const MAX_MODELS = 50
+
 export const OUTCOME = { COMPLETED: 1, FAILED: 2 } as const
 
 /** One write to a session: all of a new one, or what an existing one of platform A is to gain. */
@@ -147,8 +150,14 @@ export function totalsOf(events: Iterable<Countable>): Totals {
     const hasTokens = event.promptTokens !== null || event.completionTokens !== null
     if (hasTokens && event.costUsd === null) totals.unpricedCalls += 1
   }
-  totals.models = [...models]
+  totals.models = [...models].sort().slice(0, MAX_MODELS)
   return totals
+}
+
+/** The session's own copy of an error is for lists and searches; the event keeps all of it. */
+export function shortError<T extends string | null>(message: T): T {
+  const isLong = message !== null && message.length > MAX_ERROR_LENGTH
+  return (isLong ? `${message.slice(0, MAX_ERROR_LENGTH - 1).toWellFormed()}…` : message) as T
 }
 
 /** Exact decimal sum; null stands for unknown and adds nothing. */
@@ -191,7 +200,7 @@ export function foldEvents(identity: SessionIdentity, events: EventDraft[]): Ses
     }
     if (event.error && later(errorPosition, position) === position) {
       errorPosition = position
-      errorMessage = event.error.message
+      errorMessage = shortError(event.error.message)
     }
     startedAt = Math.min(startedAt, Math.floor(event.orderUs / 1000))
     lastEventAt = Math.max(lastEventAt, event.receivedAt)
