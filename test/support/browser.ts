@@ -1,14 +1,13 @@
 // A real headless browser from npm, and pages that remember everything that went wrong in them.
-import sparticuz from '@sparticuz/chromium'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { chromiumOptions } from './chromium.ts'
 
 export async function launchBrowser(): Promise<Browser> {
-  const own = process.env.CHROMIUM_PATH
+  const { executablePath, args } = await chromiumOptions()
   return chromium.launch({
-    executablePath: own ?? (await sparticuz.executablePath()),
+    executablePath,
     args: [
-      // In one process, closing a page's context would end the browser.
-      ...(own ? [] : sparticuz.args.filter((arg) => arg !== '--single-process' && arg !== '--no-zygote')),
+      ...args,
       '--no-sandbox',
       '--disable-quic',
       '--no-first-run',

@@ -1,9 +1,10 @@
-// Once per run: the dashboard is built, Postgres runs in a folder of its own, and a migrated template is ready.
+// Once per run: dashboard built, browser unpacked, Postgres in a folder of its own with a migrated template.
 import { rm } from 'node:fs/promises'
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 import { buildDashboardIfStale } from '../../server/dashboard-build.ts'
 import { startEmbeddedPostgres } from '../../server/database/embedded.ts'
+import { unpackChromium } from './chromium.ts'
 import { openFolder } from './folder.ts'
 import { migrate } from '../../server/database/migrate.ts'
 
@@ -14,7 +15,7 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject) {
-  const [folder] = await Promise.all([openFolder(), buildDashboardIfStale(() => {})])
+  const [folder] = await Promise.all([openFolder(), buildDashboardIfStale(() => {}), unpackChromium()])
   const embedded = await startEmbeddedPostgres({ dataDir: folder })
   const admin = postgres(embedded.url, { max: 1, onnotice: () => {} })
   await admin`create database template_runwatch`
