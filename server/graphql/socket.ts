@@ -1,10 +1,10 @@
-// GraphQL over WebSocket (graphql-ws) on the same path: authenticated on connecting, executed and masked by yoga.
+// GraphQL over WebSocket (graphql-ws) on the same path: authenticated on connecting, errors masked as over HTTP.
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ExecutionArgs, GraphQLError } from 'graphql'
 import { CloseCode, type SubscribePayload } from 'graphql-ws'
 import { useServer } from 'graphql-ws/use/ws'
-import { WebSocketServer, type WebSocket } from 'ws'
+import { WebSocketServer } from 'ws'
 import { actorOf, checkOrigin, type Access, type Actor } from '../access/actor.ts'
 import { Problem } from '../errors.ts'
 import { failure } from './builder.ts'
@@ -20,7 +20,6 @@ const RECHECK_EVERY_MS = 60_000
 interface Extra {
   request: IncomingMessage
   actor?: Actor
-  socket?: WebSocket
   parameters?: Record<string, unknown>
 }
 

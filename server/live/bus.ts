@@ -60,10 +60,6 @@ export class Bus {
     return () => this.listeners.delete(listener)
   }
 
-  get listenerCount(): number {
-    return this.listeners.size
-  }
-
   /** Call after the commit: here at once, elsewhere within some 50 ms. */
   publish(notices: SessionNotice[]): void {
     this.deliver(notices)
