@@ -1,17 +1,20 @@
 // Credentials that are recognised in any text are masked before it is stored; the event then says so.
 
 /** What is tested first, so that ordinary text costs one look. */
-const SUSPICIOUS = /sk-|bearer |basic |AKIA|AIza|gh[pousr]_|github_pat_|xox[abprs]-|signature=|api-key|cookie:/i
+const SUSPICIOUS = /sk-|bearer\s|authorization|AKIA|AIza|gh[pousr]_|github_pat_|xox[abprs]-|signature=|api-key|cookie:/i
 
 /** Each keeps what tells the kind and replaces the rest. Sources: the vendors' published key formats. */
 const SECRETS: RegExp[] = [
-  /\b(sk-(?:proj-|ant-(?:api\d\d-)?|or-v1-|svcacct-)?)[A-Za-z0-9_-]{20,}/g,
+  // A digit must be in it: words of prose have none.
+  /\b(sk-(?:proj-|ant-(?:api\d\d-)?|or-v1-|svcacct-)?)(?=[A-Za-z_-]{0,100}\d)[A-Za-z0-9_-]{20,}/g,
   /\b(AKIA)[A-Z0-9]{16}\b/g,
   /\b(AIza)[A-Za-z0-9_-]{35}/g,
   /\b(gh[pousr]_|github_pat_)[A-Za-z0-9_]{20,}/g,
   /\b(xox[abprs]-)[A-Za-z0-9-]{10,}/g,
-  /\b((?:authorization["']?\s*[:=]\s*["']?)?(?:bearer|basic)\s+)[A-Za-z0-9._~+/-]{16,}=*/gi,
-  /\b((?:x-api-key|api-key|(?:set-)?cookie)["']?\s*:\s*["']?)[^\s"',;]{8,}/gi,
+  /\b(authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic)\s+)?)[A-Za-z0-9._~+/-]{16,}=*/gi,
+  /\b(bearer\s+)(?=[A-Za-z._~+/-]{0,100}\d)[A-Za-z0-9._~+/-]{16,}=*/gi,
+  /\b((?:x-api-key|api-key)["']?\s*:\s*["']?)(?=[^\s"',;\d]{0,100}\d)[^\s"',;]{8,}/gi,
+  /\b((?:set-)?cookie["']?\s*:\s*["']?[A-Za-z0-9_.-]{1,100}=)[^\s"',;]{8,}/gi,
   // The link that resumes a waiting run is often put into a mail: its signature is what makes it work.
   /((?:webhook|form)-waiting\/[^\s"'<>]{0,500}?[?&]signature=)[^\s"'<>&\\]+/g,
 ]
