@@ -1,15 +1,19 @@
 // Connections to Postgres: the pools, and telling a broken connection from a refused statement.
 import postgres from 'postgres'
+import { DeadlineError, withDeadline } from './deadline.ts'
+import { Pool, type Sql } from './pool.ts'
 
-export type Sql = postgres.Sql
+export { DeadlineError, withDeadline, type Sql }
 
 /** Ingest, reads and background work do not wait for each other's connections. */
 export interface Database {
   ingest: Sql
   reads: Sql
   jobs: Sql
-  /** resolves when the database answers */
-  ping(): Promise<void>
+  /** for what may be lost with a crash of Postgres: it does not wait for the disk */
+  log: Sql
+  /** whether the database answers */
+  ping(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -19,7 +23,8 @@ export interface DatabaseOptions {
   prepare: boolean
 }
 
-const STATEMENT_TIMEOUT_MS = { ingest: 20_000, reads: 10_000, jobs: 60_000 }
+const STATEMENT_TIMEOUT_MS = { ingest: 20_000, reads: 10_000, jobs: 60_000, log: 20_000, health: 2_000 }
+const PULSE_EVERY_MS = 1_000
 
 /** At most this many flushes run at once; more gain nothing (one or two measured as good as four). */
 export const INGEST_CONNECTIONS = 2
@@ -31,7 +36,7 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
     settings: Record<string, string | number | boolean> = {},
     camelCase = false,
   ) =>
-    postgres(url, {
+    new Pool(url, {
       max,
       prepare,
       connect_timeout: 5,
@@ -52,35 +57,37 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
     // Plans made while the tables are empty would otherwise slow down with every row.
     enable_seqscan: false,
     plan_cache_mode: 'force_generic_plan',
+    // A server that went silent in a transaction holds the locks of its sessions for no longer than this.
+    idle_in_transaction_session_timeout: 3_000,
   })
   // A plan that fits any value reads a million rows where the value at hand needs one.
   const reads = open('reads', 8, { plan_cache_mode: 'force_custom_plan' }, true)
   const jobs = open('jobs', 3)
-  return {
-    ingest,
-    reads,
-    jobs,
-    ping: async () => {
-      await withDeadline(reads`select 1`, 2_000)
-    },
-    close: async () => {
-      await Promise.all([ingest.end({ timeout: 5 }), reads.end({ timeout: 5 }), jobs.end({ timeout: 5 })])
-    },
+  const log = open('log', 1, { synchronous_commit: 'off' })
+  const health = open('health', 1)
+  let wasSilent = false
+  const ping = async () => {
+    const answer = await health.ask()
+    if (answer === 'yes' && wasSilent) {
+      // What was asked meanwhile may never be answered. A write is tried again, so it need not be waited for.
+      for (const pool of [reads, jobs, log]) pool.replace(false)
+      ingest.replace(true)
+    }
+    if (answer !== 'no') wasSilent = answer === 'silence'
+    return answer === 'yes'
   }
-}
-
-export class DeadlineError extends Error {}
-
-/** @throws DeadlineError when the promise has not settled in time; what it stands for goes on */
-export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DeadlineError(`no answer within ${ms} ms`)), ms)
-  })
-  try {
-    return await Promise.race([promise, deadline])
-  } finally {
-    clearTimeout(timer)
+  // A network that swallows what is sent closes no connection: without this they would be waited for without end.
+  const pulse = setInterval(() => void ping(), PULSE_EVERY_MS).unref()
+  return {
+    ingest: ingest.sql,
+    reads: reads.sql,
+    jobs: jobs.sql,
+    log: log.sql,
+    ping,
+    close: async () => {
+      clearInterval(pulse)
+      await Promise.all([ingest, reads, jobs, log, health].map((pool) => pool.close()))
+    },
   }
 }
 
@@ -96,16 +103,19 @@ const CONNECTION_LOST = new Set([
 
 /**
  * What an error says about a statement: `refused` by the database (nothing of it happened), `unreachable` (it was
- * never sent), or `lost` (the connection went while it ran: it may have been committed).
+ * never sent), `failing` (the database answers but cannot write: its disk is full or broken; nothing of it happened),
+ * or `lost` (the connection went while it ran: it may have been committed).
  */
-export function kindOfError(error: unknown): 'refused' | 'unreachable' | 'lost' {
-  const { code = '', severity } = error as { code?: string; severity?: string }
+export function kindOfError(error: unknown): 'refused' | 'unreachable' | 'failing' | 'lost' {
+  const { code = '', severity, message = '' } = error as { code?: string; severity?: string; message?: string }
   if (error instanceof DeadlineError || CONNECTION_LOST.has(code)) return 'lost'
   if (NEVER_CONNECTED.has(code)) return 'unreachable'
   // 57P0x: the server shuts down or starts; 53300: no connection free; 08: connection exceptions; 25006: standby.
   // A deadlock or a lock that was not to be had: the same rows again, a moment later.
   if (code === '40P01' || code === '55P03' || code === '40001') return 'unreachable'
   if (code === '57P03' || code === '53300' || code === '25006') return 'unreachable'
+  // 53100: disk full; 58: input and output errors. Postgres has no code of its own for a file too large.
+  if (/^(53[01]00|58)/.test(code) || /could not (extend|write|fsync)/.test(message)) return 'failing'
   if (/^(57P0[124]|08)/.test(code) || severity === 'FATAL') return 'lost'
   return 'refused'
 }

@@ -109,8 +109,9 @@ function commandLine(settings: Record<string, string>, port: number): string {
     jit: 'off',
     max_connections: '200',
     log_checkpoints: 'off',
-    // Statements hold what users send, and are long.
+    // Statements and details (the row that a constraint refuses) hold what users send, and are long.
     log_min_error_statement: 'fatal',
+    log_error_verbosity: 'terse',
     ...settings,
     fsync: 'on',
     synchronous_commit: 'on',
@@ -224,8 +225,8 @@ export async function clearFolder(cluster: Cluster): Promise<void> {
   }
 }
 
-/** Starts Postgres on a free port and returns the port. The folder must have been cleared. */
-export async function startCluster(cluster: Cluster): Promise<number> {
+/** Starts Postgres on a free port, or on the one it had, and returns the port. The folder must have been cleared. */
+export async function startCluster(cluster: Cluster, samePort?: number): Promise<number> {
   const { folder, account, native, settings } = cluster
   const file = logFile(folder)
   const size = await lstat(file).then(
@@ -236,7 +237,7 @@ export async function startCluster(cluster: Cluster): Promise<number> {
   if (size > LOG_BYTES) await rm(file, { force: true })
   const retryUntil = Date.now() + 15_000
   for (let portsTried = 1; ;) {
-    const port = await freePort()
+    const port = samePort ?? (await freePort())
     const offset = await stat(file).then(
       (info) => info.size,
       () => 0,

@@ -64,13 +64,16 @@ export async function tryLock(sql: Connection): Promise<boolean> {
 export class ClusterLock {
   #address: Address
   #log: (line: string) => void
+  #revive: () => Promise<void>
   #sql: Connection | undefined
   #timer: NodeJS.Timeout | undefined
   #released = false
 
-  constructor(address: Address, log: (line: string) => void) {
+  /** @param revive called before the lock is tried again after it was lost: Postgres itself may be gone */
+  constructor(address: Address, log: (line: string) => void, revive: () => Promise<void>) {
     this.#address = address
     this.#log = log
+    this.#revive = revive
   }
 
   /** False where another server has it. Rejects where Postgres does not answer. */
@@ -99,14 +102,16 @@ export class ClusterLock {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(
       () => {
-        this.take().then(
-          (taken) => {
-            if (this.#released) return
-            if (taken) this.#log('The Postgres lock is held again')
-            else this.#retake(failures + 1)
-          },
-          () => this.#retake(failures + 1),
-        )
+        this.#revive()
+          .then(() => (this.#released ? false : this.take()))
+          .then(
+            (taken) => {
+              if (this.#released) return
+              if (taken) this.#log('The Postgres lock is held again')
+              else this.#retake(failures + 1)
+            },
+            () => this.#retake(failures + 1),
+          )
       },
       Math.min(100 * 2 ** failures, 1_000),
     )

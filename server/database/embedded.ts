@@ -15,7 +15,7 @@ import {
 import { ClusterLock, connect, enterStart, hangUp, within } from './embedded-lock.ts'
 import { prepareNative } from './embedded-native.ts'
 import { choosePlace, type Place } from './embedded-place.ts'
-import { EmbeddedPostgresError } from './embedded-process.ts'
+import { EmbeddedPostgresError, findPostmaster } from './embedded-process.ts'
 
 export { EmbeddedPostgresError }
 
@@ -102,6 +102,23 @@ async function takeLock(lock: ClusterLock, cluster: Cluster): Promise<void> {
   )
 }
 
+/** A Postgres whose postmaster was killed does not come back by itself, as it does after a crash of another process. */
+async function revive(cluster: Cluster, port: number): Promise<void> {
+  const found = await findPostmaster(cluster.folder)
+  if (found !== undefined && found !== 'stale') return
+  const leave = await enterStart(cluster.dataDir)
+  try {
+    cluster.log('Postgres is gone; Runwatch starts it again')
+    await clearFolder(cluster)
+    await startCluster(cluster, port)
+  } catch (error) {
+    cluster.log((error as Error).message)
+    throw error
+  } finally {
+    await leave()
+  }
+}
+
 async function start(dataDir: string, options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const log = options.log ?? (() => {})
   const place = await choosePlace(dataDir, log)
@@ -129,7 +146,8 @@ async function start(dataDir: string, options: EmbeddedPostgresOptions): Promise
 
   const port = await startCluster(cluster)
   const isOurs = (at: number | undefined) => at === port
-  const lock = new ClusterLock({ port, password: secret }, log)
+  let reviving: Promise<void> = Promise.resolve()
+  const lock = new ClusterLock({ port, password: secret }, log, () => (reviving = revive(cluster, port)))
   try {
     await takeLock(lock, cluster)
     await makeDatabase(cluster, port)
@@ -145,6 +163,7 @@ async function start(dataDir: string, options: EmbeddedPostgresOptions): Promise
   let stopping: Promise<void> | undefined
   const stop = async () => {
     lock.expectLoss()
+    await reviving.catch(() => undefined)
     try {
       await stopCluster(cluster, isOurs)
     } catch (error) {
