@@ -12,9 +12,11 @@ export const ERROR_TABLE = {
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   request_timeout: { status: 408, title: 'The body took too long' },
+  request_in_progress: { status: 409, title: 'Still being recorded' },
   body_too_large: { status: 413, title: 'Too large' },
   unsupported_media_type: { status: 415, title: 'Content type not supported' },
   invalid_payload: { status: 422, title: 'A field is not as expected' },
+  idempotency_key_reused: { status: 422, title: 'Idempotency-Key used for another body' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Not available right now' },
@@ -72,5 +74,6 @@ export function quoted(value: unknown): string {
   // JSON has no word for a number that is too large for one: it would become null.
   const isNoJson = value === undefined || (typeof value === 'number' && !Number.isFinite(value))
   const text = isNoJson ? String(value) : JSON.stringify(value)
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text
+  // Half a pair at the cut would be no text: Postgres refuses it, and a reader sees a box.
+  return text.length > 80 ? `${text.slice(0, 79).replace(/[\ud800-\udbff]$/, '')}…` : text
 }

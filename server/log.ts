@@ -3,6 +3,8 @@ import pino from 'pino'
 
 export type Logger = pino.Logger
 
-export function makeLogger(level: string): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }))
+/** @param file where the lines go instead of standard error */
+export function makeLogger(level: string, file?: string): Logger {
+  const destination = pino.destination({ dest: file ?? 2, sync: true })
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
 }

@@ -1,7 +1,8 @@
 // What /metrics shows, in the Prometheus text format.
+import type { IngestLog } from './ingest/log.ts'
 import type { WriteQueue } from './ingest/write-queue.ts'
 
-export function metricsText(queue: WriteQueue): string {
+export function metricsText(queue: WriteQueue, log: IngestLog): string {
   const { counters, depth } = queue
   const memory = process.memoryUsage()
   const lines: [name: string, type: 'counter' | 'gauge', help: string, value: number][] = [
@@ -10,6 +11,9 @@ export function metricsText(queue: WriteQueue): string {
     ['runwatch_flush_retries_total', 'counter', 'Flushes that were tried again.', counters.retries],
     ['runwatch_flush_halvings_total', 'counter', 'Flushes that were split to find a bad request.', counters.halvings],
     ['runwatch_merged_requests_total', 'counter', 'Requests merged under row locks.', counters.merges],
+    ['runwatch_refused_requests_total', 'counter', 'Posts with a valid key that were refused.', log.counters.refused],
+    ['runwatch_unauthenticated_requests_total', 'counter', 'Posts without a valid key.', log.counters.unauthenticated],
+    ['runwatch_ingest_log_forgotten_total', 'counter', 'Log entries that could not be kept.', log.counters.forgotten],
     ['runwatch_queue_events', 'gauge', 'Events that wait to be written.', depth.events],
     ['runwatch_queue_bytes', 'gauge', 'Bytes of the requests that wait.', depth.bytes],
     ['process_resident_memory_bytes', 'gauge', 'Resident memory.', memory.rss],

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { Problem } from '../errors.ts'
+import { Problem, type ErrorCode } from '../errors.ts'
 import { findJsonError } from './json-error.ts'
 
 const STALL_MS = 30_000
@@ -21,39 +21,51 @@ const INFLATE: Record<string, () => Transform> = {
 }
 
 export interface ReadBody {
-  value: unknown
-  /** after inflation */
-  bytes: number
+  /** what arrived, after inflation; where there is a problem no more than its beginning */
+  bytes: Buffer
+  /** how much arrived */
+  size: number
+  /** why it cannot be taken; some of it may have arrived all the same */
+  problem: Problem | null
 }
 
 /**
+ * Reads a body without understanding it.
  * @param maxBytes after inflation
- * @throws Problem invalid_json, unsupported_media_type, body_too_large or request_timeout
  */
-export async function readJsonBody(request: IncomingMessage, maxBytes: number, stallMs = STALL_MS): Promise<ReadBody> {
-  checkContentType(request.headers['content-type'])
+export async function readBody(request: IncomingMessage, maxBytes: number, stallMs = STALL_MS): Promise<ReadBody> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (encoding !== 'identity' && encoding !== '' && !Object.hasOwn(INFLATE, encoding)) {
-    throw new Problem(
+    await drain(request)
+    return refusedBody(
       'unsupported_media_type',
       `The Content-Encoding "${encoding.slice(0, 80)}" is not supported; send the body as it is, or as gzip, deflate or br. No event was recorded.`,
     )
   }
-  const tooLarge = () =>
-    new Problem(
-      'body_too_large',
-      `The body is larger than ${maxBytes / 1024 / 1024} MiB${encoding === 'identity' ? '' : ' when unpacked'}. Send fewer or shorter events at once. No event was recorded.`,
-      [],
-      { connection: 'close' },
-    )
   const declared = Number(request.headers['content-length'] ?? 0)
-  if (declared > maxBytes) {
-    await drain(request)
-    throw tooLarge()
-  }
-  const bytes = await collect(request, INFLATE[encoding]?.() ?? null, maxBytes, stallMs, tooLarge)
-  return { value: parseJson(bytes), bytes: bytes.length }
+  const isTooLarge = declared > maxBytes
+  const most = isTooLarge ? MAX_REFUSED_BYTES : maxBytes
+  const body = await collect(request, INFLATE[encoding]?.() ?? null, most, stallMs)
+  if (isTooLarge) return { ...body, size: declared, problem: tooLarge(maxBytes, encoding) }
+  body.problem ??= typeProblem(request.headers['content-type'])
+  return body
 }
+
+/** @throws Problem invalid_json, unsupported_media_type, body_too_large or request_timeout */
+export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+  const { bytes, problem } = await readBody(request, maxBytes)
+  if (problem) throw problem
+  return parseJson(bytes)
+}
+
+/** Of a body that is refused, so much is of use to those who look into it later. */
+export const MAX_REFUSED_BYTES = 1024 * 1024
+const NOTHING = Buffer.alloc(0)
+const refusedBody = (code: ErrorCode, detail: string): ReadBody => ({
+  bytes: NOTHING,
+  size: 0,
+  problem: new Problem(code, detail),
+})
 
 export function contentTypeProblem(came: string): Problem {
   const setting =
@@ -64,20 +76,21 @@ export function contentTypeProblem(came: string): Problem {
   )
 }
 
-function checkContentType(header: string | undefined): void {
+function typeProblem(header: string | undefined): Problem | null {
   const [type, ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase())
   const isJson = type === 'application/json' || (type?.startsWith('application/') && type.endsWith('+json'))
-  if (!isJson) throw contentTypeProblem(type ? `"${type.slice(0, 80)}"` : 'missing')
+  if (!isJson) return contentTypeProblem(type ? `"${type.slice(0, 80)}"` : 'missing')
   const charset = parameters
     .find((part) => part.startsWith('charset='))
     ?.slice('charset='.length)
     .replaceAll('"', '')
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8' && charset !== 'us-ascii') {
-    throw new Problem(
+    return new Problem(
       'unsupported_media_type',
       `The charset "${charset.slice(0, 80)}" is not supported; send the JSON in UTF-8. No event was recorded.`,
     )
   }
+  return null
 }
 
 function collect(
@@ -85,61 +98,92 @@ function collect(
   inflate: Transform | null,
   maxBytes: number,
   stallMs: number,
-  tooLarge: () => Problem,
-): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    let isSettled = false
-    const source = inflate ? request.pipe(inflate) : request
-    let timer = setTimeout(() => stalled(), stallMs)
-    const settle = () => {
-      isSettled = true
-      clearTimeout(timer)
-    }
-    const fail = (problem: unknown) => {
-      if (isSettled) return
-      settle()
-      if (inflate) {
-        request.unpipe(inflate)
-        inflate.destroy()
-      }
-      source.removeAllListeners('data')
-      void drain(request).then(() => reject(problem))
-    }
-    const stalled = () => {
-      const detail = `The body did not arrive completely: nothing more came for ${stallMs / 1000} s. No event was recorded.`
-      fail(new Problem('request_timeout', detail, [], { connection: 'close' }))
-    }
-    request.on('data', () => {
-      clearTimeout(timer)
-      timer = setTimeout(stalled, stallMs)
-    })
-    source.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size > maxBytes) fail(tooLarge())
-      else if (!isSettled) chunks.push(chunk)
-    })
-    source.once('end', () => {
-      if (isSettled) return
-      settle()
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
-    })
-    inflate?.once('error', () => {
-      const encoding = request.headers['content-encoding']
-      fail(
-        new Problem(
-          'invalid_json',
-          `The body is not valid ${encoding}, although Content-Encoding says so. No event was recorded.`,
-        ),
-      )
-    })
-    const broken = () =>
-      fail(new Problem('invalid_json', 'The body ended before its announced length. No event was recorded.'))
-    request.once('aborted', broken)
-    request.once('error', broken)
-  })
+): Promise<ReadBody> {
+  return new Promise((resolve) => new Collector(request, inflate, maxBytes, stallMs, resolve).start())
 }
+
+class Collector {
+  private readonly chunks: Buffer[] = []
+  private size = 0
+  private isSettled = false
+  private timer: NodeJS.Timeout | undefined
+
+  constructor(
+    private readonly request: IncomingMessage,
+    private readonly inflate: Transform | null,
+    private readonly maxBytes: number,
+    private readonly stallMs: number,
+    private readonly resolve: (body: ReadBody) => void,
+  ) {}
+
+  start(): void {
+    const { request, inflate } = this
+    const source = inflate ? request.pipe(inflate) : request
+    this.waitForMore()
+    request.on('data', () => this.waitForMore())
+    source.on('data', (chunk: Buffer) => this.take(chunk))
+    source.once('end', () => this.finish())
+    inflate?.once('error', () => this.fail(notInflated(request.headers['content-encoding'])))
+    request.once('aborted', () => this.fail(cutOff()))
+    request.once('error', () => this.fail(cutOff()))
+  }
+
+  private take(chunk: Buffer): void {
+    this.size += chunk.length
+    if (this.size > this.maxBytes) this.fail(tooLarge(this.maxBytes, this.request.headers['content-encoding']))
+    else if (!this.isSettled) this.chunks.push(chunk)
+  }
+
+  private waitForMore(): void {
+    if (this.isSettled) return
+    if (this.timer) this.timer.refresh()
+    else this.timer = setTimeout(() => this.fail(stalled(this.stallMs)), this.stallMs)
+  }
+
+  private fail(problem: Problem): void {
+    if (this.isSettled) return
+    this.isSettled = true
+    const { request, inflate } = this
+    if (inflate) {
+      request.unpipe(inflate)
+      inflate.removeAllListeners('data')
+      inflate.destroy()
+    } else request.removeAllListeners('data')
+    clearTimeout(this.timer)
+    // One byte more than is kept tells that it was cut.
+    const bytes = Buffer.concat(this.chunks.splice(0), Math.min(this.size, MAX_REFUSED_BYTES + 1))
+    void drain(request).then(() => this.resolve({ bytes, size: this.size, problem }))
+  }
+
+  private finish(): void {
+    if (this.isSettled) return
+    this.isSettled = true
+    clearTimeout(this.timer)
+    const bytes = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks)
+    this.resolve({ bytes, size: this.size, problem: null })
+  }
+}
+
+const tooLarge = (maxBytes: number, encoding = 'identity') =>
+  new Problem(
+    'body_too_large',
+    `The body is larger than ${maxBytes / 1024 / 1024} MiB${/^(identity)?$/i.test(encoding.trim()) ? '' : ' when unpacked'}. Send fewer or shorter events at once. No event was recorded.`,
+    [],
+    { connection: 'close' },
+  )
+const cutOff = () => new Problem('invalid_json', 'The body ended before its announced length. No event was recorded.')
+const notInflated = (encoding: string | undefined) =>
+  new Problem(
+    'invalid_json',
+    `The body is not valid ${encoding}, although Content-Encoding says so. No event was recorded.`,
+  )
+const stalled = (stallMs: number) =>
+  new Problem(
+    'request_timeout',
+    `The body did not arrive completely: nothing more came for ${stallMs / 1000} s. No event was recorded.`,
+    [],
+    { connection: 'close' },
+  )
 
 /** Reads on for a moment, until the sender is done or has sent more than is worth reading. */
 function drain(request: IncomingMessage): Promise<void> {
@@ -161,7 +205,8 @@ function drain(request: IncomingMessage): Promise<void> {
   })
 }
 
-function parseJson(bytes: Buffer): unknown {
+/** @throws Problem invalid_json */
+export function parseJson(bytes: Buffer): unknown {
   const fail = (detail: string) => new Problem('invalid_json', `${detail} No event was recorded.`)
   if (!isUtf8(bytes)) throw fail('The body is not UTF-8.')
   const hasBom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf

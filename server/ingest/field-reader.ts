@@ -2,10 +2,12 @@
 // wrong goes to `problems` with a sentence, what was changed to `warnings`.
 import { quoted, type FieldProblem } from '../errors.ts'
 import { cleanText, cutText } from './clean-text.ts'
-import { maskSecrets } from './mask.ts'
+import { maskJson, type Mask } from './mask.ts'
 import type { Warning } from './parsed.ts'
 
 const MAX_NAME_LENGTH = 500
+/** Of a name that the sender chose, where it is named to them again. */
+const MAX_ECHOED_LENGTH = 80
 const MAX_NUMBER_LENGTH = 1_000
 const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i
 
@@ -21,6 +23,7 @@ export class FieldReader {
     private readonly label: string,
     private readonly problems: FieldProblem[],
     private readonly warnings: Warning[],
+    protected readonly mask: Mask,
   ) {}
 
   isObject(): boolean {
@@ -48,7 +51,9 @@ export class FieldReader {
     if (typeof value === 'string') text = value
     else {
       const message = typeof value === 'object' && value !== null ? (value as Fields).message : undefined
-      text = field === 'error' && typeof message === 'string' && message ? message : asText(value)
+      const named = maskJson(value, this.mask)
+      this.isMasked ||= named.masked
+      text = field === 'error' && typeof message === 'string' && message ? message : asText(named.value)
       this.warn(field, 'to_text', `was ${describe(value)} and is kept as text`)
     }
     const clean = cleanText(text)
@@ -58,7 +63,7 @@ export class FieldReader {
         'replaced_characters',
         'held characters that are no text (U+0000 or half a pair); they became U+FFFD',
       )
-    const found = maskSecrets(clean)
+    const found = this.mask(clean)
     this.isMasked ||= found.masked
     return found.text
   }
@@ -103,6 +108,8 @@ export const asText = (value: unknown) =>
     : typeof value === 'object' && value !== null
       ? JSON.stringify(value)
       : String(value)
+export const shortName = (name: string) =>
+  cleanText(name.length > MAX_ECHOED_LENGTH ? `${cutText(name, MAX_ECHOED_LENGTH - 1)}…` : name)
 const escapePointer = (field: string) => field.replaceAll('~', '~0').replaceAll('/', '~1')
 const upperFirst = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const describe = (value: unknown) =>

@@ -1,8 +1,10 @@
 // What one flush writes: sessions folded together over its requests, or merged onto what is stored of them.
 import type { Sql } from '../database/connect.ts'
 import { mergeExecution, type Execution } from '../sessions/execution.ts'
+import { writeKeys, type KeyWrite } from '../sessions/request-keys.ts'
 import { foldEvents, type EventDraft } from '../sessions/session.ts'
 import {
+  AlreadyStored,
   foldSessions,
   lockExecution,
   probeStored,
@@ -12,8 +14,18 @@ import {
 } from '../sessions/store.ts'
 import type { ParsedSession } from './parsed.ts'
 
-/** Writes sessions of which nothing is stored that could come again: one statement, one transaction. */
-export function writeFolded(sql: Sql, sessions: ParsedSession[]): Promise<WrittenSession[]> {
+export interface Flush {
+  /** in the order in which they came; one session may be in it several times */
+  sessions: ParsedSession[]
+  /** asked for when the repeats among the sessions are known */
+  keys(): KeyWrite[]
+}
+
+/**
+ * Writes sessions of which nothing is stored that could come again: one statement, one transaction.
+ * @throws AlreadyStored if something is stored
+ */
+export function writeFolded(sql: Sql, { sessions, keys }: Flush): Promise<WrittenSession[]> {
   const writes = [...bySession(sessions).values()].map((posts) => {
     const { identity, execution } = posts[0]!
     if (execution) return { session: execution, events: posts[0]!.events }
@@ -21,11 +33,14 @@ export function writeFolded(sql: Sql, sessions: ParsedSession[]): Promise<Writte
     if (posts.length > 1) identity.agent ??= posts.find((post) => post.identity.agent !== null)?.identity.agent ?? null
     return { session: foldEvents(identity, events), events }
   })
-  return foldSessions(sql, writes)
+  return foldSessions(sql, writes, keys())
 }
 
-/** Writes sessions of which something is stored, under their row locks: executions merged, stored events left out. */
-export async function writeMerged(sql: Sql, sessions: ParsedSession[]): Promise<WrittenSession[]> {
+/**
+ * Writes sessions of which something is stored, under their row locks: executions merged, stored events left out.
+ * @throws AlreadyStored if another server writes the same at this moment
+ */
+export async function writeMerged(sql: Sql, { sessions, keys }: Flush): Promise<WrittenSession[]> {
   // Sorted like every other writer of sessions, so that row locks cannot deadlock.
   const sorted = [...bySession(sessions)].sort(([a], [b]) => (a < b ? -1 : 1))
   const written = await sql.begin(async (tx) => {
@@ -33,6 +48,9 @@ export async function writeMerged(sql: Sql, sessions: ParsedSession[]): Promise<
     for (const [, posts] of sorted) {
       all.push(posts[0]!.execution ? await mergePosts(tx, posts) : await foldUnstored(tx, posts))
     }
+    const kept = keys()
+    const statusOf = new Map(all.map(({ id, status }) => [id, status]))
+    if (kept.length > 0 && !(await writeKeys(tx, kept, statusOf))) throw new AlreadyStored()
     return all
   })
   return written as WrittenSession[]
@@ -40,18 +58,16 @@ export async function writeMerged(sql: Sql, sessions: ParsedSession[]): Promise<
 
 /** Posts of one execution, in the order in which they came, onto what is stored of it. */
 async function mergePosts(tx: Transaction, posts: ParsedSession[]): Promise<WrittenSession> {
-  const executions = posts.map(({ execution, events }) => ({ session: execution!, events }))
-  const stored = await lockExecution(tx, executions[0]!.session.id)
-  let merged: Execution = stored ?? executions.shift()!
-  const changed = new Map<string, EventDraft>()
-  for (const post of executions) {
-    const next = mergeExecution(merged, post)
-    for (const event of next.changed) changed.set(event.key, event)
-    merged = next
-  }
-  if (stored) return writeMergedExecution(tx, merged.session, [...changed.values()])
+  const stored = await lockExecution(tx, posts[0]!.identity.id)
+  const later = stored ? posts : posts.slice(1)
+  const merged = mergeExecution(stored ?? executionOf(posts[0]!), ...later.map(executionOf))
+  if (!stored) noteRepeats(posts[0]!, null)
+  later.forEach((post, i) => noteRepeats(post, { events: [], execution: { isNews: merged.news[i]! } }))
+  if (stored) return writeMergedExecution(tx, merged.session, merged.changed)
   return (await foldSessions(tx, [merged]))[0]!
 }
+
+const executionOf = ({ execution, events }: ParsedSession): Execution => ({ session: execution!, events })
 
 /** Events of platform A that may be stored: those that are count once, the first one wins. */
 async function foldUnstored(tx: Transaction, posts: ParsedSession[]): Promise<WrittenSession> {
@@ -59,9 +75,16 @@ async function foldUnstored(tx: Transaction, posts: ParsedSession[]): Promise<Wr
   const all = firstOfEachKey(posts)
   const named = all.map((event) => ({ sessionId: identity.id, key: event.key }))
   const { sessions, eventKeys } = await probeStored(tx, [identity.id], named)
-  const events = all.filter((event) => !eventKeys.has(`${identity.id}/${event.key}`))
+  const isStored = (event: EventDraft) => eventKeys.has(`${identity.id}/${event.key}`)
+  const events = all.filter((event) => !isStored(event))
+  noteLeftOut(posts, new Set(events))
   if (events.length === 0) return sessions.get(identity.id)!
   return (await foldSessions(tx, [{ session: foldEvents(identity, events), events }]))[0]!
+}
+
+/** What is found stored after a try whose end nobody knows may be this request's own. */
+function noteRepeats(post: ParsedSession, repeats: ParsedSession['repeats']): void {
+  post.repeats = post.isTriedBefore ? null : repeats
 }
 
 function bySession(sessions: ParsedSession[]): Map<string, ParsedSession[]> {
@@ -75,7 +98,18 @@ function bySession(sessions: ParsedSession[]): Map<string, ParsedSession[]> {
 }
 
 function firstOfEachKey(posts: ParsedSession[]): EventDraft[] {
-  if (posts.length === 1 && posts[0]!.events.length === 1) return posts[0]!.events
+  const [first] = posts
+  first!.repeats = null
+  if (posts.length === 1 && first!.events.length === 1) return first!.events
   const seen = new Set<string>()
-  return posts.flatMap((post) => post.events.filter((event) => !seen.has(event.key) && seen.add(event.key)))
+  const events = posts.flatMap((post) => post.events.filter((event) => !seen.has(event.key) && seen.add(event.key)))
+  noteLeftOut(posts, new Set(events))
+  return events
+}
+
+function noteLeftOut(posts: ParsedSession[], kept: Set<EventDraft>): void {
+  for (const post of posts) {
+    const events = post.events.filter((event) => !kept.has(event))
+    noteRepeats(post, events.length > 0 ? { events, execution: null } : null)
+  }
 }

@@ -72,6 +72,8 @@ export function findJsonError(text: string): JsonError {
     expected = reason
   }
   const before = text.slice(0, at)
-  const line = before.split('\n').length
+  // Counted one by one: as a list, a body of line breaks would take many times its size.
+  let line = 1
+  for (let end = before.indexOf('\n'); end >= 0; end = before.indexOf('\n', end + 1)) line += 1
   return { line, column: at - before.lastIndexOf('\n'), expected }
 }

@@ -1,7 +1,7 @@
 // Platform A: the fields of one event, each with what it takes, what it warns of and what it refuses.
 import { quoted } from '../errors.ts'
 import type { EventType } from '../sessions/session.ts'
-import { asText, FieldReader, isBlank, type Fields } from './field-reader.ts'
+import { asText, FieldReader, isBlank, shortName, type Fields } from './field-reader.ts'
 import { maskJson } from './mask.ts'
 import { readTimestamp, type ReadTime } from './timestamp.ts'
 
@@ -115,7 +115,8 @@ export class EventFields extends FieldReader {
     const sent = this.raw('cost')
     if (value < 0 || value > 1e9)
       return this.refuse('cost', 'out_of_range', `must be USD from 0 to 1,000,000,000, not ${quoted(sent)}`)
-    const digits = typeof sent === 'string' ? sent.trim().replace(/^\+/, '') : String(value)
+    // A minus that came this far stands before a zero, or before what is too small for a number.
+    const digits = typeof sent === 'string' ? sent.trim().replace(/^[+-]/, '') : String(value)
     const exponent = Number(/e([+-]?\d+)$/i.exec(digits)?.[1] ?? 0)
     // An exact sum writes out every zero that the exponent stands for.
     if (digits.length > 100 || Math.abs(exponent) > 400) {
@@ -187,7 +188,11 @@ export class EventFields extends FieldReader {
     if (isBlank(value)) return null
     if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
     if (typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value)) return value
-    return this.refuse('event_id', 'bad_event_id', `must be 1 to 128 visible characters, not ${quoted(value)}`)
+    return this.refuse(
+      'event_id',
+      'bad_event_id',
+      `must be 1 to 128 visible ASCII characters without spaces, not ${quoted(value)}`,
+    )
   }
 
   attributes(): Fields | null {
@@ -200,7 +205,7 @@ export class EventFields extends FieldReader {
       bytes += Buffer.byteLength(field) + Buffer.byteLength(asText(item[field])) + 6
       if (bytes > MAX_ATTRIBUTES_BYTES) {
         this.warn(
-          field,
+          shortName(field),
           'attributes_cut',
           'and what follows it did not fit into 16 KB of unknown fields and was left out',
         )
@@ -213,7 +218,7 @@ export class EventFields extends FieldReader {
   }
 
   private maskedAttribute(field: string, value: unknown): unknown {
-    const found = maskJson(value, field)
+    const found = maskJson(value, this.mask, field)
     this.isMasked ||= found.masked
     return found.value
   }

@@ -1,6 +1,6 @@
 // Platform A: flat events. Strict, because a person mapped these fields once and a mistake must show on the first test.
 import { Problem, type FieldProblem } from '../errors.ts'
-import { namedEventKey, randomEventKey, sessionId } from '../sessions/identity.ts'
+import { contentEventKey, namedEventKey, sessionId } from '../sessions/identity.ts'
 import type { EventDraft } from '../sessions/session.ts'
 import type { ParseContext, ParsedRequest, ParsedSession, Warning } from './parsed.ts'
 import { ALIASES, EventFields, isSkewed } from './platform-a-fields.ts'
@@ -24,7 +24,7 @@ export function parsePlatformA(body: unknown, context: ParseContext): ParsedRequ
   list.forEach((item, place) => {
     const pointer = Array.isArray(body) ? `/${place}` : ''
     const label = list.length > 1 ? `Event ${place + 1} of ${list.length}: ` : ''
-    const reader = new EventFields(item, pointer, label, problems, warnings)
+    const reader = new EventFields(item, pointer, label, problems, warnings, context.mask)
     const before = problems.length
     const read = readEvent(reader, place, context)
     if (!read || problems.length > before) return
@@ -42,6 +42,7 @@ export function parsePlatformA(body: unknown, context: ParseContext): ParsedRequ
         },
         events: [],
         execution: null,
+        repeats: null,
       }
       sessions.set(id, session)
     }
@@ -52,7 +53,7 @@ export function parsePlatformA(body: unknown, context: ParseContext): ParsedRequ
     const more = problems.length > 1 ? ` (${problems.length - 1} more in errors.)` : ''
     throw new Problem('invalid_payload', `${problems[0]!.detail} No event was recorded.${more}`, problems)
   }
-  return { sessions: [...sessions.values()], accepted: list.length, warnings }
+  return { sessions: [...sessions.values()], isList: Array.isArray(body), accepted: list.length, warnings }
 }
 
 function readEvent(reader: EventFields, place: number, context: ParseContext) {
@@ -83,7 +84,30 @@ function readEvent(reader: EventFields, place: number, context: ParseContext) {
       ? context.price(model, promptTokens, completionTokens, time?.ms ?? context.receivedAt)
       : null
   const event: EventDraft = {
-    key: eventId === null ? randomEventKey() : namedEventKey('event', eventId),
+    key:
+      eventId !== null
+        ? namedEventKey('event', eventId)
+        : context.requestKey !== null
+          ? namedEventKey('request', context.requestKey, place)
+          : contentEventKey(
+              JSON.stringify([
+                agent,
+                type,
+                toolName,
+                model,
+                input,
+                output,
+                promptTokens,
+                completionTokens,
+                sentCost,
+                durationMs,
+                error,
+                status,
+                time?.us,
+                attributes,
+              ]),
+              context.mergesEqualEvents && time !== null,
+            ),
     type,
     kind: type === 'LLM_CALL' ? 'LLM' : type === 'TOOL_CALL' ? 'TOOL' : null,
     kindSource: type === 'LLM_CALL' || type === 'TOOL_CALL' ? 'type' : null,

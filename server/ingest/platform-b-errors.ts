@@ -1,7 +1,7 @@
 // Platform B: the text of an error, wherever a node or an execution left it.
 import type { EventError } from '../sessions/session.ts'
 import { cleanText, cutText } from './clean-text.ts'
-import { maskSecrets } from './mask.ts'
+import type { Mask } from './mask.ts'
 
 type Fields = Record<string, unknown>
 
@@ -26,7 +26,7 @@ export function readError(error: unknown): EventError | null {
   const cause = isObject(error.cause) ? nonBlank(error.cause.message) : nonBlank(error.cause)
   if (text === null && name === null && cause === null) return null
   return {
-    message: maskSecrets(text ?? cause ?? name!).text,
+    message: text ?? cause ?? name!,
     name,
     cause:
       cause ?? [message, first].find((other) => other !== null && other !== text && !text?.includes(other)) ?? null,
@@ -77,7 +77,18 @@ export function readToolResponseError(json: unknown): EventError | null {
 }
 
 function plainError(message: string): EventError {
-  return { message: maskSecrets(cleanText(message)).text, name: null, cause: null, httpStatus: null }
+  return { message: cleanText(message), name: null, cause: null, httpStatus: null }
+}
+
+/** The same error without the credentials in its texts. */
+export function maskError<T extends EventError | null>(error: T, mask: Mask): { error: T; masked: boolean } {
+  if (error === null) return { error, masked: false }
+  const message = mask(error.message)
+  const cause = error.cause === null ? null : mask(error.cause)
+  return {
+    error: { ...error, message: message.text, cause: cause && cause.text },
+    masked: message.masked || (cause?.masked ?? false),
+  }
 }
 
 function statusText(value: unknown): string | null {

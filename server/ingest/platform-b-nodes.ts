@@ -2,9 +2,15 @@
 import { namedEventKey } from '../sessions/identity.ts'
 import type { EventDraft, EventError } from '../sessions/session.ts'
 import { cleanText, cutText } from './clean-text.ts'
-import type { Price } from './parsed.ts'
-import { isObject, nonBlank, readItemError, readTaskError, readToolResponseError } from './platform-b-errors.ts'
-import { MASK } from './mask.ts'
+import type { ParseContext } from './parsed.ts'
+import {
+  isObject,
+  maskError,
+  nonBlank,
+  readItemError,
+  readTaskError,
+  readToolResponseError,
+} from './platform-b-errors.ts'
 import { connectionOf, kindOfNode } from './platform-b-kinds.ts'
 import { readModelCall } from './platform-b-models.ts'
 import { itemsOf, maskedText, payloadText, type Item } from './platform-b-payload.ts'
@@ -41,7 +47,7 @@ export interface ReadNodes {
 export function readNodes(
   runData: Fields,
   nodes: NodeTypes,
-  context: { receivedAt: number; endedAt: number | null; price: Price },
+  context: ParseContext & { endedAt: number | null },
 ): ReadNodes {
   const result: ReadNodes = {
     events: [],
@@ -88,7 +94,7 @@ function readRun(
   nodes: NodeTypes,
   taskOf: Map<string, Fields>,
   isParent: boolean,
-  context: { receivedAt: number; price: Price },
+  context: ParseContext,
   result: ReadNodes,
 ): EventDraft {
   const nodeType =
@@ -110,11 +116,13 @@ function readRun(
     model !== null && call
       ? context.price(model, call.promptTokens, call.completionTokens, startedAt ?? context.receivedAt)
       : null
-  const input = call ? maskedText(call.prompt) : payloadText(itemsOf(task.inputOverride))
-  const output = call?.completion != null ? maskedText(call.completion) : payloadText(items)
+  const { mask } = context
+  const input = call ? maskedText(call.prompt, mask) : payloadText(itemsOf(task.inputOverride), mask)
+  const output = call?.completion != null ? maskedText(call.completion, mask) : payloadText(items, mask)
   const durationMs =
     startedAt !== null && status !== 'crashed' && isDuration(task.executionTime) ? task.executionTime : null
-  const error = readTaskError(task) ?? itemError(items, sourceTask) ?? (kind === 'TOOL' ? toolError(items) : null)
+  const read = readTaskError(task) ?? itemError(items, sourceTask) ?? (kind === 'TOOL' ? toolError(items) : null)
+  const { error, masked: isErrorMasked } = maskError(read, mask)
   const parent = connection !== null ? source : null
   return {
     key: namedEventKey('node', name, index),
@@ -139,10 +147,10 @@ function readRun(
     occurredAt: startedAt,
     receivedAt: context.receivedAt,
     orderUs: (startedAt ?? 0) * 1000,
-    sequence: Number.isSafeInteger(task.executionIndex) ? (task.executionIndex as number) : 0,
+    sequence: isCount(task.executionIndex) ? task.executionIndex : 0,
     place,
     skewed: false,
-    masked: input.masked || output.masked || (error?.message.includes(MASK) ?? false),
+    masked: input.masked || output.masked || isErrorMasked,
     attributes: attributesOf(task, items, nodeType, call?.finishReason ?? null),
     closes: null,
   }
@@ -161,6 +169,7 @@ function readStart(value: unknown, result: ReadNodes): number | null {
   return Math.trunc(read.time.ms)
 }
 
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 const isDuration = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1e12
 
 /** Where a run's data came from; older versions leave out zeros. */

@@ -1,6 +1,6 @@
 // Platform B: what went into and came out of a node as text, without the credentials that travel in it.
 import { cleanText } from './clean-text.ts'
-import { isSecretName, MASK, maskSecrets } from './mask.ts'
+import { isSecretName, MASK, type Mask, type Masked } from './mask.ts'
 import { isObject } from './platform-b-errors.ts'
 
 /** One item of a node's data. */
@@ -19,7 +19,7 @@ export function itemsOf(data: unknown): Item[] {
 }
 
 /** JSON of the items' `json`: the value itself for one item, a list for several, null for none. */
-export function payloadText(items: Item[]): { text: string | null; masked: boolean } {
+export function payloadText(items: Item[], mask: Mask): { text: string | null; masked: boolean } {
   const values = items.map((item) => item.json).filter((json) => json !== undefined)
   if (values.length === 0) return { text: null, masked: false }
   let masked = false
@@ -30,13 +30,13 @@ export function payloadText(items: Item[]): { text: string | null; masked: boole
     }
     if (typeof value !== 'string') return value
     // Cleaned before it is quoted: afterwards a bad character is an escape that looks like any text.
-    const found = maskSecrets(cleanText(value))
+    const found = mask(cleanText(value))
     masked ||= found.masked
     return found.text
   })
   return { text: text ?? null, masked }
 }
 
-export function maskedText(text: string | null): { text: string | null; masked: boolean } {
-  return text === null ? { text, masked: false } : maskSecrets(text)
+export function maskedText(text: string | null, mask: Mask): Masked | { text: null; masked: false } {
+  return text === null ? { text, masked: false } : mask(text)
 }

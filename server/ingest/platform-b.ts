@@ -6,7 +6,7 @@ import { sessionId } from '../sessions/identity.ts'
 import { shortError, totalsOf, type CoverageNote, type EventDraft, type SessionWrite } from '../sessions/session.ts'
 import { cleanText, cutText } from './clean-text.ts'
 import type { ParseContext, ParsedRequest, ParsedSession, Warning } from './parsed.ts'
-import { isObject, nonBlank, readError, readRedactedError } from './platform-b-errors.ts'
+import { isObject, maskError, nonBlank, readError, readRedactedError } from './platform-b-errors.ts'
 import { readNodes, type NodeTypes, type ReadNodes } from './platform-b-nodes.ts'
 import { unwrap } from './platform-b-envelope.ts'
 import { readTimestamp } from './timestamp.ts'
@@ -39,7 +39,7 @@ export function parsePlatformB(body: unknown, context: ParseContext): ParsedRequ
   const list = Array.isArray(body) ? body : [body]
   if (list.length > MAX_EXECUTIONS) throw tooLarge(`${list.length} executions`, `${MAX_EXECUTIONS} executions`)
   const warnings: Warning[] = []
-  const sessions = new Map<string, ParsedSession>()
+  const posts = new Map<string, ParsedSession[]>()
   let nodeRuns = 0
   const refused: Problem[] = []
   list.forEach((item, place) => {
@@ -58,16 +58,12 @@ export function parsePlatformB(body: unknown, context: ParseContext): ParsedRequ
     for (const note of parsed.execution!.coverage) {
       if (note.code === 'unreadable') warnings.push({ pointer: `${pointer}/execution`, field: 'execution', ...note })
     }
-    const before = sessions.get(parsed.identity.id)
+    const before = posts.get(parsed.identity.id)
     if (before) {
-      const merged = mergeExecution(
-        { session: before.execution!, events: before.events },
-        { session: parsed.execution!, events: parsed.events },
-      )
-      parsed.execution = merged.session
-      parsed.events = merged.events
-    }
-    sessions.set(parsed.identity.id, parsed)
+      before.push(parsed)
+      const detail = `${label}it is the same execution as an earlier one in this request and was merged with it.`
+      warnings.push({ pointer: `${pointer}/execution`, field: 'execution.id', code: 'already_recorded', detail })
+    } else posts.set(parsed.identity.id, [parsed])
   })
   if (refused.length > 0) {
     const more = refused.length > 1 ? ` (${refused.length - 1} more in errors.)` : ''
@@ -77,7 +73,16 @@ export function parsePlatformB(body: unknown, context: ParseContext): ParsedRequ
       refused.flatMap((problem) => problem.fields),
     )
   }
-  return { sessions: [...sessions.values()], accepted: list.length, warnings }
+  const sessions = [...posts.values()].map(inOne)
+  return { sessions, isList: Array.isArray(body), accepted: list.length, warnings }
+}
+
+/** Several posts of one execution in one list. */
+function inOne(posts: ParsedSession[]): ParsedSession {
+  if (posts.length === 1) return posts[0]!
+  const [first, ...later] = posts.map(({ execution, events }) => ({ session: execution!, events }))
+  const { session, events } = mergeExecution(first!, ...later)
+  return { identity: posts[0]!.identity, execution: session, events, repeats: null }
 }
 
 function readExecution(execution: Fields, workflow: Fields, context: ParseContext): ParsedSession {
@@ -106,8 +111,10 @@ function readExecution(execution: Fields, workflow: Fields, context: ParseContex
   const startedAt = time('startedAt')
   const stoppedAt = time('stoppedAt')
 
-  const runError =
-    readError(resultData.error) ?? readRedactedError(resultData.redactedError) ?? readError(execution.error)
+  const { error: runError } = maskError(
+    readError(resultData.error) ?? readRedactedError(resultData.redactedError) ?? readError(execution.error),
+    context.mask,
+  )
   const word = nonBlank(execution.status)?.trim() ?? null
   const effective = (word ?? (runError ? 'error' : '')).toLowerCase()
   const status = effective === 'error' ? 'FAILED' : 'COMPLETED'
@@ -159,6 +166,7 @@ function readExecution(execution: Fields, workflow: Fields, context: ParseContex
     identity: { id, projectId, platform, externalId, workflowId, agent: session.agent },
     execution: session,
     events,
+    repeats: null,
   }
 }
 

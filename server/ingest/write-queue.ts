@@ -1,10 +1,14 @@
 // Group commit: while a connection is free it takes all requests that wait and writes them in one transaction; what
 // arrives meanwhile forms the next. Nothing is answered before its commit.
-import { INGEST_CONNECTIONS, kindOfError, withDeadline, type Sql } from '../database/connect.ts'
+import { DeadlineError, INGEST_CONNECTIONS, kindOfError, withDeadline, type Sql } from '../database/connect.ts'
+import { ask, replaceConnections } from '../database/pool.ts'
 import { Problem } from '../errors.ts'
+import { readKeys } from '../sessions/request-keys.ts'
 import { AlreadyStored, probeStored, type WrittenSession } from '../sessions/store.ts'
 import { writeFolded, writeMerged } from './flush.ts'
+import { keyReused } from './idempotency.ts'
 import type { ParsedSession } from './parsed.ts'
+import { outcomeUnknown, unavailable, type WriteRequest, type Written } from './write-request.ts'
 
 /** Enough for the round trip to cost nothing per event, few enough for none to wait long. */
 const MAX_EVENTS_PER_FLUSH = 500
@@ -21,13 +25,13 @@ const STATEMENT_PER_EVENT_MS = 1
 const MERGE_PER_EVENT_MS = 5
 /** Rows that are found stored and then again not: others write them at this moment. More often than this is a fault. */
 const MAX_COLLISIONS = 20
-const PROBE_WITHIN_MS = 2_000
 const PROBE_EVERY_MS = 150
+/** A database that answers but cannot write is tried again after this pause. */
+const TRY_AGAIN_MS = 400
+const FAILING_FOR_MS = 10_000
 
-interface Waiting {
-  sessions: ParsedSession[]
+interface Waiting extends WriteRequest {
   events: number
-  bytes: number
   /** `sent`: a statement with its rows is under way. `doubtful`: one was, and what became of it is not known. */
   state: 'waiting' | 'sent' | 'doubtful' | 'answered'
   /** Some of its rows may be stored already: look before writing. */
@@ -35,7 +39,7 @@ interface Waiting {
   collisions: number
   timer: NodeJS.Timeout
   since: number
-  resolve(written: WrittenSession[]): void
+  resolve(written: Written): void
   reject(problem: unknown): void
 }
 
@@ -55,22 +59,27 @@ export class WriteQueue {
   private idle: (() => void)[] = []
   /** Set while the database does not answer: one probe gates all flushes. */
   private outage: Promise<void> | null = null
+  /** when a write last failed for a reason that was the database's, if none succeeded since */
+  private failedAt = -Infinity
   readonly counters = { flushes: 0, events: 0, retries: 0, halvings: 0, merges: 0 }
 
   constructor(private readonly options: WriteQueueOptions) {}
+
+  /** Not for ever: where nobody posts to a server that is not ready, no write would ever show that it is. */
+  get isFailing(): boolean {
+    return this.outage !== null || performance.now() - this.failedAt < FAILING_FOR_MS
+  }
 
   get depth(): { requests: number; events: number; bytes: number } {
     return { requests: this.waiting.length, events: this.waitingEvents, bytes: this.waitingBytes }
   }
 
   /**
-   * Writes all of a request or nothing.
-   * @param bytes size of the request, for the bound on what may wait
-   * @returns its sessions as they stand after the commit, in the order given
-   * @throws Problem unavailable (nothing was written) or outcome_unknown
+   * Writes all of a request or nothing. Of several with one key, at most one may be given at a time.
+   * @throws Problem unavailable (nothing was written), outcome_unknown, or what the key says where its body was another
    */
-  write(sessions: ParsedSession[], bytes: number): Promise<WrittenSession[]> {
-    if (sessions.length === 0) return Promise.resolve([])
+  write({ sessions, bytes, key }: WriteRequest): Promise<Written> {
+    if (sessions.length === 0) return Promise.resolve({ sessions: [], before: null })
     let events = 0
     // A session without events is a row too.
     for (const session of sessions) events += Math.max(1, session.events.length)
@@ -84,6 +93,7 @@ export class WriteQueue {
         sessions,
         events,
         bytes,
+        key,
         state: 'waiting',
         isSuspect: false,
         collisions: 0,
@@ -134,16 +144,34 @@ export class WriteQueue {
 
   /** Settles every request of the batch; never throws. */
   private async flush(requests: Waiting[]): Promise<void> {
-    const batch = requests.filter((request) => request.state !== 'answered')
+    let batch = requests.filter((request) => request.state !== 'answered')
     if (batch.length === 0) return
     let plan: { simple: Waiting[]; repeated: Waiting[] }
     try {
+      batch = await this.withoutRepeats(batch)
       plan = await this.plan(batch)
     } catch (error) {
       return this.recover(batch, error)
     }
     await this.settle(plan.simple, writeFolded)
     await this.settle(plan.repeated, writeMerged)
+  }
+
+  /** Answers the requests whose key is kept with their receipt, and returns the others. */
+  private async withoutRepeats(batch: Waiting[]): Promise<Waiting[]> {
+    const ids = batch.flatMap(({ key }) => key?.id ?? [])
+    if (ids.length === 0) return batch
+    const stored = await withDeadline(readKeys(this.options.sql, ids), STATEMENT_WITHIN_MS)
+    return batch.filter((request) => {
+      const before = request.key && stored.get(request.key.id)
+      if (!before) return true
+      const { fingerprint, refusesReuse } = request.key!
+      const isSame = before.fingerprint === fingerprint
+      if (isSame) this.answer(request, () => request.resolve({ sessions: [], before }))
+      else if (refusesReuse) this.answer(request, () => request.reject(keyReused()))
+      else request.key = null
+      return !isSame && !refusesReuse
+    })
   }
 
   /**
@@ -188,29 +216,34 @@ export class WriteQueue {
     let written: WrittenSession[]
     try {
       const sessions = batch.flatMap((request) => request.sessions)
+      const keys = () => batch.flatMap(({ key }) => (key ? [{ ...key, receipt: key.receipt() }] : []))
       const events = batch.reduce((sum, request) => sum + request.events, 0)
       written = await withDeadline(
-        write(this.options.sql, sessions),
+        write(this.options.sql, { sessions, keys }),
         STATEMENT_WITHIN_MS + events * (write === writeMerged ? MERGE_PER_EVENT_MS : STATEMENT_PER_EVENT_MS),
       )
     } catch (error) {
       return this.recover(batch, error)
     }
+    this.failedAt = -Infinity
     this.counters.flushes += 1
     if (write === writeMerged) this.counters.merges += batch.length
     this.options.onCommitted(written)
     const byId = new Map(written.map((session) => [session.id, session]))
     for (const request of batch) {
       this.counters.events += request.events
-      this.answer(request, () => request.resolve(request.sessions.map(({ identity }) => byId.get(identity.id)!)))
+      const own = request.sessions.map(({ identity }) => byId.get(identity.id)!)
+      this.answer(request, () => request.resolve({ sessions: own, before: null }))
     }
   }
 
   private async recover(batch: Waiting[], error: unknown): Promise<void> {
     const kind = error instanceof AlreadyStored ? 'repeated' : kindOfError(error)
     for (const request of batch) {
-      if (kind === 'lost' && request.state === 'sent') request.state = 'doubtful'
-      else if (request.state === 'sent') request.state = 'waiting'
+      if (kind === 'lost' && request.state === 'sent') {
+        request.state = 'doubtful'
+        for (const session of request.sessions) session.isTriedBefore = true
+      } else if (request.state === 'sent') request.state = 'waiting'
       if (kind === 'repeated' || kind === 'lost') request.isSuspect = true
     }
     if (kind === 'refused') return this.isolate(batch, error)
@@ -219,12 +252,13 @@ export class WriteQueue {
       for (const request of batch) request.collisions += 1
       const [guilty, others] = [batch.filter(collidesAlways), batch.filter((request) => !collidesAlways(request))]
       for (const request of guilty) await this.isolate([request], error)
-      return others.length === 1 ? this.settle(others, writeMerged) : this.flush(others)
+      // Where it was the key that is stored, it is the receipt that is wanted.
+      return others.length === 1 && !others[0]!.key ? this.settle(others, writeMerged) : this.flush(others)
     }
-    this.options.onError(
-      error,
-      kind === 'lost' ? 'the connection was lost during a write' : 'the database cannot be reached',
-    )
+    this.failedAt = performance.now()
+    this.options.onError(error, OUTAGE_WORDS[kind])
+    if (error instanceof DeadlineError) replaceConnections(this.options.sql)
+    if (kind === 'failing') await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS))
     await (this.outage ??= this.untilReachable())
     await this.flush(batch)
   }
@@ -243,12 +277,7 @@ export class WriteQueue {
   }
 
   private async untilReachable(): Promise<void> {
-    for (;;) {
-      const isReachable = await withDeadline(this.options.sql`select 1`, PROBE_WITHIN_MS).then(
-        () => true,
-        () => false,
-      )
-      if (isReachable || (this.isClosed && this.waiting.length === 0)) break
+    while ((await ask(this.options.sql)) !== 'yes' && !(this.isClosed && this.waiting.length === 0)) {
       await new Promise((resolve) => setTimeout(resolve, PROBE_EVERY_MS))
     }
     this.outage = null
@@ -264,7 +293,7 @@ export class WriteQueue {
   /** A request is withdrawn while it waits; one whose statement is under way can only be said to be unknown. */
   private expire(request: Waiting): void {
     if (request.state === 'answered') return
-    const isWorking = !this.outage && (request.state === 'waiting' || request.state === 'sent')
+    const isWorking = !this.isFailing && (request.state === 'waiting' || request.state === 'sent')
     if (isWorking && Date.now() - request.since < ANSWER_AT_LAST_MS) {
       request.timer = setTimeout(() => this.expire(request), LOOK_AGAIN_MS)
       return
@@ -283,15 +312,9 @@ export class WriteQueue {
   }
 }
 
+const OUTAGE_WORDS = {
+  lost: 'the connection was lost during a write',
+  unreachable: 'the database cannot be reached',
+  failing: 'the database cannot write',
+}
 const collidesAlways = (request: Waiting) => request.collisions > MAX_COLLISIONS
-
-const RETRY = { 'retry-after': '3' }
-const unavailable = (why: string) =>
-  new Problem('unavailable', `${why}. No event was recorded; send the request again in a few seconds.`, [], RETRY)
-const outcomeUnknown = () =>
-  new Problem(
-    'outcome_unknown',
-    'The database did not confirm in time that this request was recorded, so it may have been. Send it again with an event_id to be sure that it counts once.',
-    [],
-    RETRY,
-  )

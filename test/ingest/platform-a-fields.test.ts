@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Problem } from '../../server/errors.ts'
 import { parsePlatformA } from '../../server/ingest/platform-a.ts'
+import { parseContext } from '../support/parse-context.ts'
 
 const RECEIVED = Date.parse('2026-11-21T12:00:00Z')
-const context = { projectId: 1, receivedAt: RECEIVED, arrivalUs: RECEIVED * 1000, price: () => null }
+const context = parseContext({ receivedAt: RECEIVED, arrivalUs: RECEIVED * 1000 })
 
 const parse = (fields: object) => parsePlatformA({ session_id: 's', type: 'span', ...fields }, context)
 const eventOf = (fields: object) => parse(fields).sessions[0]!.events[0]!
@@ -59,6 +60,8 @@ describe('numbers', () => {
     [1e-7, '1e-7'],
     ['0.1000', '0.1000'],
     [' 3 ', '3'],
+    ['-0.00', '0.00'],
+    ['-1e-400', '1e-400'],
   ])('cost %j keeps its digits as %j', (sent, kept) => {
     expect(eventOf({ cost: sent })).toMatchObject({ costUsd: kept, costSource: 'REPORTED' })
   })
@@ -228,6 +231,7 @@ describe('a request as a whole', () => {
       JSON.parse('{"__proto__":{"a":1},"constructor":"c","zap":{"b":[1]}}'),
     )
     expect(warningsOf({ big: 'x'.repeat(17_000) })).toEqual(['big attributes_cut'])
+    expect(warningsOf({ ['x'.repeat(17_000)]: 1 })).toEqual([`${'x'.repeat(79)}… attributes_cut`])
   })
 
   test('the same event_id gives the same key, no event_id gives another each time', () => {

@@ -9,6 +9,7 @@ import { parsePlatformB } from '../../server/ingest/platform-b.ts'
 import { WriteQueue } from '../../server/ingest/write-queue.ts'
 import { nextArrivalUs } from '../../server/sessions/identity.ts'
 import { newDatabase, type TestDatabase } from '../support/database.ts'
+import { parseContext } from '../support/parse-context.ts'
 import { breakableProxy } from '../support/proxy.ts'
 
 let database: TestDatabase
@@ -40,7 +41,9 @@ function openQueue(url = database.url) {
   return { queue, sql, errors, committed }
 }
 
-const context = () => ({ projectId: 1, receivedAt: Date.now(), arrivalUs: nextArrivalUs(), price: () => null })
+const context = () => parseContext({ arrivalUs: nextArrivalUs() })
+const write = async (queue: WriteQueue, sessions: ParsedSession[], bytes = 100) =>
+  (await queue.write({ sessions, bytes, key: null })).sessions
 const a = (id: string, fields: object = {}): ParsedSession[] =>
   parsePlatformA({ session_id: id, type: 'span', ...fields }, context()).sessions
 const b = (id: string, fields: object = {}): ParsedSession[] =>
@@ -54,7 +57,7 @@ const countOf = async (prefix: string) => {
 
 test('what waits while a flush runs is written together in the next', async () => {
   const { queue, committed } = openQueue()
-  const written = await Promise.all(Array.from({ length: 300 }, (_, i) => queue.write(a(`group-${i}`), 100)))
+  const written = await Promise.all(Array.from({ length: 300 }, (_, i) => write(queue, a(`group-${i}`))))
   expect(written.every((sessions) => sessions[0]!.status === 'RUNNING')).toBe(true)
   expect(committed).toHaveLength(300)
   expect(queue.counters.flushes).toBeLessThan(10)
@@ -65,8 +68,8 @@ test('one request that the database refuses fails alone; the others of its flush
   const bad = a('guilty')
   bad[0]!.events[0]!.input = 'not storable: \0'
   const results = await Promise.allSettled([
-    ...Array.from({ length: 60 }, (_, i) => queue.write(a(`beside-${i}`), 100)),
-    queue.write(bad, 100),
+    ...Array.from({ length: 60 }, (_, i) => write(queue, a(`beside-${i}`))),
+    write(queue, bad),
   ])
   expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(60)
   expect(results.at(-1)).toMatchObject({ status: 'rejected', reason: { code: 'internal' } })
@@ -79,7 +82,7 @@ test('an array with one such event is refused whole', async () => {
   const { queue } = openQueue()
   const sessions = [...a('array-1'), ...a('array-2')]
   sessions[1]!.events[0]!.name = 'x\0'
-  await expect(queue.write(sessions, 100)).rejects.toMatchObject({ code: 'internal' })
+  await expect(write(queue, sessions)).rejects.toMatchObject({ code: 'internal' })
   expect(await countOf('array-')).toMatchObject({ sessions: 0 })
 })
 
@@ -87,13 +90,13 @@ test('a connection that dies after the commit was sent does not double anything:
   const proxy = await breakableProxy(database.url)
   closers.push(() => proxy.close())
   const { queue } = openQueue(proxy.url)
-  await queue.write(a('warm-up'), 100)
+  await write(queue, a('warm-up'))
   for (let round = 0; round < 5; round++) {
     // The answer of the database to the next statement is swallowed and the connection cut.
     proxy.cutBeforeNextAnswer()
     const written = await Promise.all([
-      queue.write(a(`cut-${round}-x`, { status: 'success', prompt_tokens: 5 }), 100),
-      queue.write(b(`cut-${round}-y`, { status: 'success' }), 100),
+      write(queue, a(`cut-${round}-x`, { status: 'success', prompt_tokens: 5 })),
+      write(queue, b(`cut-${round}-y`, { status: 'success' })),
     ])
     expect(written.map((sessions) => sessions[0]!.status)).toEqual(['COMPLETED', 'COMPLETED'])
   }
@@ -110,22 +113,22 @@ test('while the database is away callers hear 503 in time, and what comes after 
   const proxy = await breakableProxy(database.url)
   closers.push(() => proxy.close())
   const { queue } = openQueue(proxy.url)
-  await queue.write(a('before-1'), 100)
+  await write(queue, a('before-1'))
   proxy.refuse()
   const sent = performance.now()
-  await expect(queue.write(a('while-1'), 100)).rejects.toMatchObject({ status: 503 })
+  await expect(write(queue, a('while-1'))).rejects.toMatchObject({ status: 503 })
   expect(performance.now() - sent).toBeLessThan(6_500)
   proxy.accept()
-  await expect(queue.write(a('after-1'), 100)).resolves.toHaveLength(1)
+  await expect(write(queue, a('after-1'))).resolves.toHaveLength(1)
   expect(await countOf('while-')).toMatchObject({ sessions: 0 })
 })
 
 test('a full queue refuses at once, and a closed one takes nothing more but finishes what it took', async () => {
   const { queue } = openQueue()
-  await expect(queue.write(a('too-much'), 300 * 1024 * 1024)).rejects.toMatchObject({ code: 'unavailable' })
-  const taken = queue.write(a('taken'), 100)
+  await expect(write(queue, a('too-much'), 300 * 1024 * 1024)).rejects.toMatchObject({ code: 'unavailable' })
+  const taken = write(queue, a('taken'))
   const closed = queue.close()
-  await expect(queue.write(a('not-taken'), 100)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(write(queue, a('not-taken'))).rejects.toMatchObject({ code: 'unavailable' })
   await closed
   await expect(taken).resolves.toHaveLength(1)
 })
@@ -138,7 +141,7 @@ test('two queues that write the same sessions at once neither deadlock nor lose 
       ...a(`shared-${(i * 3) % 7}-b`),
       ...b(`shared-${i % 5}`, { status: 'success' }),
     ]
-    return queues[i % 2]!.write(sessions, 100)
+    return write(queues[i % 2]!, sessions)
   })
   await Promise.all(writes)
   const [row] = await database.sql`
