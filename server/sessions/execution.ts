@@ -26,28 +26,54 @@ export function outranks(incoming: SessionWrite, stored: SessionWrite): boolean 
   return true
 }
 
-/** @returns the merged session with totals over all its events, and those of the incoming events that are to be written */
-export function mergeExecution(stored: Execution, incoming: Execution): Execution & { changed: EventDraft[] } {
-  const wins = outranks(incoming.session, stored.session)
-  const [winner, loser] = wins ? [incoming.session, stored.session] : [stored.session, incoming.session]
-  const events = new Map(stored.events.map((event) => [event.key, event]))
-  const changed: EventDraft[] = []
-  for (const event of incoming.events) {
-    const before = events.get(event.key)
-    const isBetter = !before || nodeRank(event) > nodeRank(before) || (wins && nodeRank(event) === nodeRank(before))
-    if (!isBetter) continue
-    events.set(event.key, event)
-    changed.push(event)
+/**
+ * Posts of one execution in the order in which they came. Events are gathered and totals summed once for all of them:
+ * once for each post, ten thousand posts would take half a minute.
+ * @returns the merged session with totals over all its events, those of the later posts that are to be written, and for
+ * each later post whether it changed the outcome or added steps
+ */
+export function mergeExecution(
+  first: Execution,
+  ...later: Execution[]
+): Execution & { changed: EventDraft[]; news: boolean[] } {
+  const events = new Map(first.events.map((event) => [event.key, event]))
+  const changed = new Map<string, EventDraft>()
+  const news: boolean[] = []
+  let { session } = first
+  for (const post of later) {
+    const wins = outranks(post.session, session)
+    const before = { session, steps: events.size }
+    session = mergeSession(before, { session: post.session, steps: post.events.length }, wins)
+    for (const event of post.events) {
+      const known = events.get(event.key)
+      const isBetter = !known || nodeRank(event) > nodeRank(known) || (wins && nodeRank(event) === nodeRank(known))
+      if (!isBetter) continue
+      events.set(event.key, event)
+      changed.set(event.key, event)
+    }
+    const { status, reportedStatus } = before.session
+    news.push(status !== session.status || reportedStatus !== session.reportedStatus || before.steps !== events.size)
   }
   const all = [...events.values()]
+  return { session: { ...session, ...totalsOf(all) }, events: all, changed: [...changed.values()], news }
+}
+
+interface Post {
+  session: SessionWrite
+  /** how many steps are known with it */
+  steps: number
+}
+
+/** Everything of the session but its totals. */
+function mergeSession(stored: Post, incoming: Post, wins: boolean): SessionWrite {
+  const [winner, loser] = wins ? [incoming.session, stored.session] : [stored.session, incoming.session]
   const startedAt = winner.startedAt ?? loser.startedAt
   const stoppedAt = winner.stoppedAt ?? loser.stoppedAt
   const isReported = startedAt !== null && stoppedAt !== null && stoppedAt >= startedAt
   const richer = richerOf(stored, incoming)
   const hasNames = stored.session.agent !== null && stored.session.agent !== stored.session.workflowId
-  const session: SessionWrite = {
+  return {
     ...stored.session,
-    ...totalsOf(all),
     agent: hasNames ? stored.session.agent : (incoming.session.agent ?? stored.session.agent),
     mode: winner.mode ?? loser.mode,
     status: winner.status,
@@ -66,12 +92,11 @@ export function mergeExecution(stored: Execution, incoming: Execution): Executio
     rank: winner.rank,
     stoppedAt,
   }
-  return { session, events: all, changed }
 }
 
 /** Of two posts without steps, the one that says more than that none came. */
-function richerOf(stored: Execution, incoming: Execution): SessionWrite {
-  const difference = incoming.events.length - stored.events.length
+function richerOf(stored: Post, incoming: Post): SessionWrite {
+  const difference = incoming.steps - stored.steps
   if (difference !== 0) return difference > 0 ? incoming.session : stored.session
   const saysNothing = incoming.session.coverage.some((note) => note.code === 'no_run_data')
   return saysNothing ? stored.session : incoming.session

@@ -34,6 +34,7 @@ export interface EventRow {
   late: boolean
   skewed: boolean
   masked: boolean
+  possibleDuplicate: boolean
 }
 
 export interface EventTexts {
@@ -42,12 +43,19 @@ export interface EventTexts {
   attributes: unknown
 }
 
-/** Late is whatever arrived after the session had been closed: known by comparing, so it needs no order of writing. */
-const eventColumns = (sql: Sql) => sql`
+/**
+ * Equal events of one session have keys with an equal first half (see contentEventKey), so the primary key finds them.
+ * Late is whatever arrived after the session had been closed: known by comparing, so it needs no order of writing. */
+const eventColumns = (sql: Sql, day: string) => sql`
   e.session_id, e.day::text, e.event_key, e.revision, e.order_us, e.sequence, e.place, e.type, e.kind, e.kind_source, e.name,
   e.run_index, e.parent_key, e.parent_name, e.model, octet_length(e.input) as input_bytes, octet_length(e.output) as output_bytes,
   e.prompt_tokens, e.completion_tokens, e.tokens_estimated, e.cost_usd, e.cost_source, e.duration_ms, e.status, e.error,
-  e.occurred_at, e.received_at, e.skewed, e.masked, coalesce(s.platform = 'PLATFORM_A' and e.sequence > s.closed_sequence, false) as late`
+  e.occurred_at, e.received_at, e.skewed, e.masked, coalesce(s.platform = 'PLATFORM_A' and e.sequence > s.closed_sequence, false) as late,
+  s.platform = 'PLATFORM_A' and exists (
+    select from events o where o.session_id = e.session_id and o.day = ${day}::date
+      and o.event_key between (left(e.event_key::text, 18) || '-0000-000000000000')::uuid
+        and (left(e.event_key::text, 18) || '-ffff-ffffffffffff')::uuid
+      and (o.sequence, o.place, o.event_key) < (e.sequence, e.place, e.event_key)) as possible_duplicate`
 
 const eventsOfSession = (sql: Sql, session: SessionRow) => sql`
   from events e join sessions s on s.id = e.session_id
@@ -62,7 +70,7 @@ export async function readEvents(
   page: { limit: number; after: string | null; changedAfter: string | null },
 ): Promise<EventRow[]> {
   return (await sql`
-    select ${eventColumns(sql)} ${eventsOfSession(sql, session)}
+    select ${eventColumns(sql, dayOf(session.firstSeenAt))} ${eventsOfSession(sql, session)}
       ${page.changedAfter !== null ? sql`and e.revision > ${page.changedAfter}` : sql``}
       ${
         page.after !== null
@@ -95,7 +103,7 @@ export async function readChanges(
 
 export async function readEvent(sql: Sql, projectIds: number[], ref: EventRef): Promise<EventRow | null> {
   const [row] = await sql`
-    select ${eventColumns(sql)} from events e join sessions s on s.id = e.session_id
+    select ${eventColumns(sql, ref.day)} from events e join sessions s on s.id = e.session_id
     where e.session_id = ${ref.sessionId} and e.day = ${ref.day}::date and e.event_key = ${ref.eventKey}
       and s.project_id = any(${projectIds}::int2[])`
   return (row as unknown as EventRow) ?? null

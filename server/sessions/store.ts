@@ -2,6 +2,7 @@
 import type postgres from 'postgres'
 import { arrayLiterals, columnNames, unnestArguments, unnestedColumns } from '../database/columns.ts'
 import { EVENT_COLUMNS, SESSION_COLUMNS, type EventWrite } from './columns.ts'
+import { KEY_COLUMNS, keyedFrom, sortedKeys, type KeyWrite } from './request-keys.ts'
 import type { EventDraft, SessionWrite, Status } from './session.ts'
 
 export type Transaction = postgres.TransactionSql
@@ -20,16 +21,18 @@ export class AlreadyStored extends Error {}
 
 const EVENTS_FROM = SESSION_COLUMNS.length + 1
 const EXPECTED_FROM = EVENTS_FROM + EVENT_COLUMNS.length
+const KEYS_FROM = EXPECTED_FROM + 3
 
 /**
  * Sessions first, sorted by id: their row locks serialize all writers of a session, give its events their revision in
- * commit order and cannot deadlock. Counters come from the events given, so the statement fails on purpose (division
- * by zero) if any of them, or an execution, was there already.
+ * commit order and cannot deadlock. A first revision is a time, so that a session that was deleted and is posted to again
+ * goes on above what its readers hold. Counters come from the events given, so the statement fails on purpose (division
+ * by zero) if any of them, or an execution, or a request's key was there already.
  */
-const FOLD = `
+const fold = (withKeys: boolean) => `
 with folded as (
   insert into sessions as s (${columnNames(SESSION_COLUMNS)}, revision, content_revision)
-  select ${unnestedColumns(SESSION_COLUMNS, 'w')}, 1, 1
+  select ${unnestedColumns(SESSION_COLUMNS, 'w')}, (extract(epoch from now()) * 1000000)::int8, 1
   from unnest(${unnestArguments(SESSION_COLUMNS, 1)}) as w (${columnNames(SESSION_COLUMNS)})
   on conflict (id) do update set
     ${SESSION_COLUMNS.filter((column) => column.merge)
@@ -46,19 +49,24 @@ with folded as (
   join folded f on f.id = w.session_id
   on conflict do nothing
   returning 1
-)
+)${withKeys ? `, ${keyedFrom(KEYS_FROM)}` : ''}
 select f.id, f.project_id, f.status, f.revision,
-  1 / (((select count(*) from folded) = $${EXPECTED_FROM}::int and (select count(*) from stored) = $${EXPECTED_FROM + 1}::int)::int) as whole
+  1 / (((select count(*) from folded) = $${EXPECTED_FROM}::int and (select count(*) from stored) = $${EXPECTED_FROM + 1}::int
+    ${withKeys ? `and (select count(*) from keyed) = $${EXPECTED_FROM + 2}::int` : ''})::int) as whole
 from (select 1) one left join folded f on true`
+const FOLD = fold(false)
+const FOLD_WITH_KEYS = fold(true)
 
 /**
  * Writes new sessions, and events of platform A to old ones, in one transaction of one statement.
  * @param writes one per session, each with the events it was folded from
- * @throws AlreadyStored if an execution or an event exists
+ * @param keys of the requests that brought them, where they came with one
+ * @throws AlreadyStored if an execution, an event or a key exists
  */
 export async function foldSessions(
   sql: Sql,
   writes: { session: SessionWrite; events: EventDraft[] }[],
+  keys: KeyWrite[] = [],
 ): Promise<WrittenSession[]> {
   const sorted = writes.toSorted((a, b) => (a.session.id < b.session.id ? -1 : 1))
   const events: EventWrite[] = []
@@ -72,8 +80,9 @@ export async function foldSessions(
     sorted.length,
     events.length,
   ]
+  if (keys.length > 0) parameters.push(keys.length, ...arrayLiterals(KEY_COLUMNS, sortedKeys(keys)))
   try {
-    const rows = await sql.unsafe(FOLD, parameters, { prepare: true })
+    const rows = await sql.unsafe(keys.length > 0 ? FOLD_WITH_KEYS : FOLD, parameters, { prepare: true })
     if (rows.length !== sorted.length || rows[0]?.id === null) throw new AlreadyStored()
     return rows.map(writtenSession)
   } catch (error) {

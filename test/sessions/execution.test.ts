@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest'
 import { parsePlatformB } from '../../server/ingest/platform-b.ts'
 import { mergeExecution } from '../../server/sessions/execution.ts'
+import { parseContext } from '../support/parse-context.ts'
 
-const context = { projectId: 1, receivedAt: Date.parse('2026-11-21T12:00:00Z'), arrivalUs: 0, price: () => null }
+const context = parseContext({ receivedAt: Date.parse('2026-11-21T12:00:00Z'), arrivalUs: 0 })
 function executionOf(fields: object) {
   const { sessions } = parsePlatformB({ execution: { id: '1', workflowId: 'w', ...fields } }, context)
   return { session: sessions[0]!.execution!, events: sessions[0]!.events }
@@ -80,4 +81,28 @@ test('what is not known yet is filled in, what is known stays', () => {
     durationMs: 2000,
     durationSource: 'REPORTED',
   })
+})
+
+test('many posts at once become the same as one after the other', () => {
+  const posts = [
+    executionOf({ status: 'running', workflowName: 'Invoices', ...runData('A') }),
+    executionOf({ status: 'error', error: { message: 'x' }, ...at(2), ...runData('A', 'B') }),
+    executionOf({ status: 'success', ...at(1), ...runData('C', 'A', 'D') }),
+    executionOf({}),
+    executionOf({ status: 'error', ...at(3), ...runData('D') }),
+  ]
+  const [first, ...later] = posts
+  const atOnce = mergeExecution(first!, ...later)
+  const inTurn = later.reduce<ReturnType<typeof executionOf>>((merged, post) => mergeExecution(merged, post), first!)
+  expect({ session: atOnce.session, events: atOnce.events }).toEqual({ session: inTurn.session, events: inTurn.events })
+  expect(atOnce.session).toMatchObject({ status: 'FAILED', eventCount: 4, errorMessage: 'x' })
+  expect(atOnce.changed.map((event) => event.name).sort()).toEqual(['A', 'B', 'C', 'D'])
+})
+
+test('a list of 10,000 posts of one execution is read in a moment', { timeout: 10_000 }, () => {
+  const list = Array.from({ length: 10_000 }, (_, i) => ({
+    execution: { id: '1', workflowId: 'w', ...runData(`A${i}`) },
+  }))
+  const { sessions, accepted } = parsePlatformB(list, context)
+  expect([sessions.length, accepted, sessions[0]!.execution!.eventCount]).toEqual([1, 10_000, 10_000])
 })

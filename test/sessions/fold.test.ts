@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { parsePlatformA } from '../../server/ingest/platform-a.ts'
 import { foldEvents, totalsOf, type EventDraft, type SessionIdentity } from '../../server/sessions/session.ts'
+import { parseContext } from '../support/parse-context.ts'
 
 const START = Date.parse('2026-11-21T12:00:00Z')
 
@@ -10,7 +11,7 @@ function eventsOf(bodies: object[]): { identity: SessionIdentity; events: EventD
   const parsed = bodies.map((body, i) =>
     parsePlatformA(
       { session_id: 's', type: 'span', ...body },
-      { projectId: 1, receivedAt: START + i * 1000, arrivalUs: (START + i * 1000) * 1000, price: () => null },
+      parseContext({ receivedAt: START + i * 1000, arrivalUs: (START + i * 1000) * 1000 }),
     ),
   )
   return { identity: parsed[0]!.sessions[0]!.identity, events: parsed.flatMap((one) => one.sessions[0]!.events) }
