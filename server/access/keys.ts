@@ -1,5 +1,5 @@
 // API keys and the projects they belong to: made once, kept as a hash, looked up from memory.
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Sql } from '../database/connect.ts'
 import { Problem } from '../errors.ts'
 
@@ -19,16 +19,13 @@ export interface ApiKey {
 }
 
 const RELOAD_UNKNOWN_AFTER_MS = 1_000
-const MAX_REMEMBERED = 10_000
 
-const hashOf = (secret: string) => createHash('sha256').update(secret).digest()
+const hashOf = (secret: string) => hash('sha256', secret, 'buffer')
 
 export class KeyRing {
-  private byHash = new Map<string, ApiKey>()
+  private byHash = new Map<string, { hash: Buffer; key: ApiKey }>()
   /** id -> name of every project */
   projects: ReadonlyMap<number, string> = new Map()
-  /** Secrets seen, so that a request costs a look-up and not a hash. */
-  private seen = new Map<string, ApiKey>()
   private used = new Map<string, number>()
   private loadedAt = 0
   private loads = 0
@@ -54,24 +51,26 @@ export class KeyRing {
       rows.map((row) => [
         (row.hash as Buffer).toString('hex'),
         {
-          id: row.id,
-          projectId: row.project_id,
-          project: row.project,
-          name: row.name,
-          prefix: row.prefix,
-          scopes: row.scopes,
-          createdAt: row.created_at,
-          lastUsedAt: row.last_used_at,
-          revokedAt: row.revoked_at,
+          hash: row.hash,
+          key: {
+            id: row.id,
+            projectId: row.project_id,
+            project: row.project,
+            name: row.name,
+            prefix: row.prefix,
+            scopes: row.scopes,
+            createdAt: row.created_at,
+            lastUsedAt: row.last_used_at,
+            revokedAt: row.revoked_at,
+          },
         },
       ]),
     )
-    this.seen.clear()
     this.loadedAt = Date.now()
   }
 
   list(): ApiKey[] {
-    return [...this.byHash.values()].sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
+    return [...this.byHash.values()].map(({ key }) => key).sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
   }
 
   /**
@@ -87,7 +86,7 @@ export class KeyRing {
         { 'www-authenticate': 'ApiKey realm="runwatch", header="X-API-Key"' },
       )
     }
-    const key = this.seen.get(header) ?? (await this.find(header))
+    const key = this.known(header) ?? (await this.newlyKnown(header))
     if (!key) {
       throw new Problem(
         'invalid_api_key',
@@ -113,20 +112,18 @@ export class KeyRing {
     return key
   }
 
-  private async find(secret: string): Promise<ApiKey | undefined> {
-    const hash = hashOf(secret).toString('hex')
-    let key = this.byHash.get(hash)
-    if (!key && Date.now() - this.loadedAt > RELOAD_UNKNOWN_AFTER_MS) {
-      // It may have been made on another server a moment ago.
-      this.loadedAt = Date.now()
-      await this.load().catch(() => {})
-      key = this.byHash.get(hash)
-    }
-    if (key) {
-      if (this.seen.size >= MAX_REMEMBERED) this.seen.clear()
-      this.seen.set(secret, key)
-    }
-    return key
+  private known(secret: string): ApiKey | undefined {
+    const hash = hashOf(secret)
+    const found = this.byHash.get(hash.toString('hex'))
+    return found && timingSafeEqual(found.hash, hash) ? found.key : undefined
+  }
+
+  /** It may have been made on another server a moment ago. Asked once a second, however many unknown keys come. */
+  private async newlyKnown(secret: string): Promise<ApiKey | undefined> {
+    if (Date.now() - this.loadedAt <= RELOAD_UNKNOWN_AFTER_MS) return undefined
+    this.loadedAt = Date.now()
+    await this.load().catch(() => {})
+    return this.known(secret)
   }
 
   /** @returns the key and, this once, its secret */
@@ -157,7 +154,7 @@ export class KeyRing {
 
   /** Makes the key of INIT_API_KEY if there is none with this secret. */
   async ensure(secret: string): Promise<void> {
-    if (this.byHash.has(hashOf(secret).toString('hex'))) return
+    if (this.known(secret)) return
     await this.create({ name: 'INIT_API_KEY', scopes: ['INGEST', 'READ'], project: 'default', secret }).catch(
       async (error) => {
         // Another server that starts with the same setting was faster.
@@ -176,7 +173,7 @@ export class KeyRing {
       update api_keys k set last_used_at = greatest(k.last_used_at, u.at)
       from unnest(${used.map(([id]) => id)}::uuid[], ${used.map(([, at]) => new Date(at).toISOString())}::timestamptz[]) as u (id, at)
       where k.id = u.id`
-    for (const key of this.byHash.values()) {
+    for (const { key } of this.byHash.values()) {
       const at = used.find(([id]) => id === key.id)?.[1]
       if (at !== undefined) key.lastUsedAt = new Date(at)
     }

@@ -6,7 +6,8 @@ export interface Allowance {
   remaining: number
   /** seconds until the window ends */
   resetSeconds: number
-  isExceeded: boolean
+  /** by how many the limit was exceeded, this one counted; 0 within it */
+  excess: number
 }
 
 const WINDOW_MS = 60_000
@@ -30,7 +31,13 @@ export class RateLimit {
       limit: this.limit,
       remaining: Math.max(0, this.limit - count),
       resetSeconds: Math.max(1, Math.ceil((this.windowEndsAt - now) / 1000)),
-      isExceeded: count > this.limit,
+      excess: Math.max(0, count - this.limit),
     }
+  }
+
+  /** Takes one back that turned out not to count. */
+  giveBack(who: string): void {
+    const count = this.counts.get(who)
+    if (count !== undefined) this.counts.set(who, count - 1)
   }
 }

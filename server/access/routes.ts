@@ -4,12 +4,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { Problem, quoted } from '../errors.ts'
 import { readJsonBody } from '../ingest/body.ts'
-import { RateLimit } from './rate-limit.ts'
 import { actorOf, checkOrigin, cookieName, signInToken, type Access } from './actor.ts'
+import { SignInLimit } from './sign-in-limit.ts'
 
 const SIGN_IN_DAYS = 30
 const MAX_BODY_BYTES = 16 * 1024
-const TRIES_PER_MINUTE = 10
 
 const credentials = z.object({
   email: z
@@ -24,20 +23,25 @@ const setUp = credentials.extend({ token: z.string().min(1).max(200) })
 
 export async function accessRoutes(
   app: FastifyInstance,
-  { access, publicUrl }: { access: Access; publicUrl: string | null },
+  { access, publicUrl, triesPerMinute }: { access: Access; publicUrl: string | null; triesPerMinute: number },
 ): Promise<void> {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.addHook('onRequest', async (request) => checkOrigin(request.headers, publicUrl))
-  const tries = new RateLimit(TRIES_PER_MINUTE)
-  const limitTries = async (request: FastifyRequest) => {
-    const { isExceeded, resetSeconds } = tries.take(request.ip)
-    if (!isExceeded) return
-    throw new Problem('rate_limited', `Too many tries. Try again in ${resetSeconds} s.`, [], {
-      'retry-after': String(resetSeconds),
-    })
+  const limit = new SignInLimit(triesPerMinute)
+  const limited = { preHandler: async (request: FastifyRequest) => limit.fromAddress(request.ip) }
+
+  /** A new sign-in of a browser ends the one it had: a token that was put there before is worth nothing after. */
+  async function signedIn(request: FastifyRequest, reply: FastifyReply, token: string): Promise<void> {
+    await endSignIn(request)
+    setCookie(request, reply, token)
   }
-  const limited = { preHandler: limitTries }
+  async function endSignIn(request: FastifyRequest): Promise<void> {
+    const token = signInToken(request.headers)
+    if (!token) return
+    await access.people.signOut(token)
+    access.rightsChanged()
+  }
 
   app.get('/api/auth/state', async (request) => {
     const actor = await actorOf(access, { cookie: request.headers.cookie })
@@ -51,31 +55,29 @@ export async function accessRoutes(
 
   app.post('/api/auth/sign-in', limited, async (request, reply) => {
     const { email, password } = await readBody(request, credentials)
+    limit.atAccount(email, request.ip)
     const { person, token } = await access.people.signIn(email, password)
-    setCookie(request, reply, token)
+    limit.succeeded(email, request.ip)
+    await signedIn(request, reply, token)
     return { person: { email: person.email, role: person.role } }
   })
 
   app.post('/api/auth/set-up', limited, async (request, reply) => {
     const { token, email, password } = await readBody(request, setUp)
     const person = await access.people.setUp(token, email, password)
-    setCookie(request, reply, await access.people.newSignIn(person))
+    await signedIn(request, reply, await access.people.newSignIn(person))
     return { person: { email: person.email, role: person.role } }
   })
 
   app.post('/api/auth/sign-out', async (request, reply) => {
-    const token = signInToken(request.headers)
-    if (token) {
-      await access.people.signOut(token)
-      access.rightsChanged()
-    }
+    await endSignIn(request)
     setCookie(request, reply, null)
     return reply.code(204).send()
   })
 }
 
 async function readBody<T>(request: FastifyRequest, shape: z.ZodType<T>): Promise<T> {
-  const { value } = await readJsonBody(request.raw, MAX_BODY_BYTES)
+  const value = await readJsonBody(request.raw, MAX_BODY_BYTES)
   const result = shape.safeParse(value)
   if (result.success) return result.data
   const fields = result.error.issues.map((issue) => {
