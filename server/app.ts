@@ -9,13 +9,16 @@ import { dashboardRoutes, noRoute, type DashboardFiles } from './dashboard-files
 import { kindOfError, type Database } from './database/connect.ts'
 import { Problem } from './errors.ts'
 import { makeContext, type Services } from './graphql/context.ts'
-import { graphqlErrorOf, makeYoga, notSignedIn, UNSTORABLE_TEXT } from './graphql/http.ts'
+import { graphqlErrorOf, makeYoga, notSignedIn, readOperation, UNSTORABLE_TEXT } from './graphql/http.ts'
 import { contentTypeProblem } from './ingest/body.ts'
 import { serveSocket } from './graphql/socket.ts'
+import type { Intake } from './ingest/intake.ts'
+import type { IngestLog } from './ingest/log.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import type { WriteQueue } from './ingest/write-queue.ts'
 import { metricsText } from './metrics.ts'
 import type { Logger } from './log.ts'
+import { afterAnswers } from './pipelining.ts'
 
 export interface AppOptions {
   config: Config
@@ -23,6 +26,8 @@ export interface AppOptions {
   access: Access
   services: Services
   queue: WriteQueue
+  intake: Intake
+  ingestLog: IngestLog
   dashboard: DashboardFiles
   log: Logger
 }
@@ -31,10 +36,11 @@ export interface AppOptions {
 const CLOSE_WITHIN_MS = 3_000
 const STREAM_RECHECK_MS = 60_000
 
-export async function buildApp({ config, database, access, services, queue, dashboard, log }: AppOptions) {
+export async function buildApp(options: AppOptions) {
+  const { config, database, access, services, queue, intake, ingestLog, dashboard, log } = options
   const onError = (error: unknown, what: string) => log.error({ err: safeError(error) }, what)
   const app = Fastify({
-    trustProxy: config.trustProxy,
+    trustProxy: config.trustProxy > 0 && ((_address, hop) => hop < config.trustProxy),
     bodyLimit: 1024 * 1024,
     // Zero would let a slow sender hold a connection for ever; bodies have their own, shorter limit on silence.
     requestTimeout: 120_000,
@@ -48,19 +54,27 @@ export async function buildApp({ config, database, access, services, queue, dash
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) =>
       void sendProblem(asProblem(error, onError), request as FastifyRequest, reply as unknown as FastifyReply),
-    clientErrorHandler: refuseBrokenRequest,
+    clientErrorHandler: brokenRequests(),
   })
 
-  app.setErrorHandler((error, request, reply) => {
+  const problemOf = (error: unknown, request: FastifyRequest) => {
     const problem = asProblem(error, onError)
+    // What the database fails with is logged once where it fails, not once for each who waits for it.
+    const level = problem.code === 'internal' ? 'error' : 'debug'
     if (problem.status >= 500)
-      log.error({ requestId: request.id, code: problem.code }, 'a request was answered with an error')
-    return sendProblem(problem, request, reply)
-  })
+      log[level]({ requestId: request.id, code: problem.code }, 'a request was answered with an error')
+    return problem
+  }
+  app.setErrorHandler((error, request, reply) => sendProblem(problemOf(error, request), request, reply))
   app.setNotFoundHandler((request) => {
     throw noRoute(request)
   })
 
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-content-type-options', 'nosniff')
+    if (!request.url.startsWith('/api/ingest/')) void reply.header('cache-control', 'no-store')
+    done()
+  })
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,
@@ -86,64 +100,58 @@ export async function buildApp({ config, database, access, services, queue, dash
     config.publicUrl ?? `${request.protocol}://${request.host || `${config.host}:${config.port}`}`
 
   app.get('/healthz', async () => ({ status: 'ok' }))
-  app.get('/readyz', async (_request, reply) => {
-    try {
-      await database.ping()
-      return { status: 'ok' }
-    } catch {
-      return sendProblem(
-        new Problem('unavailable', 'The database does not answer.', [], { 'retry-after': '2' }),
-        _request,
-        reply,
-      )
-    }
+  app.get('/readyz', async (request, reply) => {
+    const answers = await database.ping()
+    if (answers && !queue.isFailing) return { status: 'ok' }
+    const sentence = answers ? 'The database does not write.' : 'The database does not answer.'
+    return sendProblem(new Problem('unavailable', sentence, [], { 'retry-after': '2' }), request, reply)
   })
   app.get('/metrics', async (_request, reply) => {
     void reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
-    return metricsText(queue)
+    return metricsText(queue, ingestLog)
   })
 
   await app.register((scope) =>
     ingestRoutes(scope, {
-      ...access,
-      prices: services.prices,
-      queue,
+      keys: access.keys,
+      intake,
+      log: ingestLog,
       rateLimitPerMinute: config.rateLimitPerMinute,
       baseUrl,
     }),
   )
-  await app.register((scope) => accessRoutes(scope, { access, publicUrl: config.publicUrl }))
+  const { publicUrl, signInTriesPerMinute: triesPerMinute } = config
+  await app.register((scope) => accessRoutes(scope, { access, publicUrl, triesPerMinute }))
 
   const streams = watchedStreams(access)
-  const yoga = makeYoga((error) => onError(error, 'a GraphQL resolver failed'))
+  const yoga = makeYoga(config, (error) => onError(error, 'a GraphQL resolver failed'))
   await app.register(async (scope) => {
-    scope.addHook('onRequest', async (request) => checkOrigin(request.headers, config.publicUrl))
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    scope.addHook('onRequest', async (request) => checkOrigin(request.headers, publicUrl))
+    scope.setErrorHandler((error, request, reply) => {
+      const problem = problemOf(error, request)
+      const { message, extensions } = graphqlErrorOf(problem)
+      return reply
+        .code(problem.status)
+        .headers(problem.headers)
+        .send({ errors: [{ message, extensions: { code: extensions.code } }] })
+    })
     scope.route({
       method: ['GET', 'POST'],
       url: '/graphql',
       handler: async (request, reply) => {
-        const type = request.headers['content-type']
-        if (request.method === 'POST' && type?.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
-          throw new Problem('unsupported_media_type', 'GraphQL is taken as application/json.')
-        }
-        const actor = await actorOf(access, request.headers).catch((error: unknown) => {
-          if (error instanceof Problem) return error
-          throw error
-        })
-        if (!actor || actor instanceof Problem) {
-          const problem = actor ?? notSignedIn()
-          const { message, extensions } = graphqlErrorOf(problem)
-          return reply
-            .code(problem.status)
-            .headers(problem.headers)
-            .send({ errors: [{ message, extensions: { code: extensions.code } }] })
-        }
-        const runwatch = makeContext(services, actor)
+        const actor = await actorOf(access, request.headers)
+        if (!actor) throw notSignedIn()
+        const body = request.method === 'POST' ? await readOperation(request.raw) : undefined
         streams.watch(request, reply)
-        const response = await yoga.handleNodeRequestAndResponse(request, reply, { runwatch })
+        // yoga makes a URL of the Host, which may hold anything.
+        const headers = { ...request.headers, host: 'runwatch' }
+        const asked = { method: request.method, url: request.url, headers, body }
+        const runwatch = makeContext(services, actor)
+        const response = await yoga.handleNodeRequestAndResponse(asked, reply, { runwatch })
         response.headers.forEach((value, name) => void reply.header(name, value))
-        void reply.code(response.status)
-        return reply.send(response.body)
+        return reply.code(response.status).send(response.body ?? undefined)
       },
     })
   })
@@ -160,7 +168,7 @@ export async function buildApp({ config, database, access, services, queue, dash
     yoga,
     access,
     services,
-    publicUrl: config.publicUrl,
+    publicUrl,
     build: dashboard.build,
     onError,
   })
@@ -236,6 +244,20 @@ function watchedStreams(access: Access) {
 }
 
 /** Requests that are no HTTP, or never become whole: Node refuses them before there is a route. */
+function brokenRequests() {
+  const waiting = new WeakSet<Socket>()
+  return (error: Error & { code?: string }, socket: Socket): void => {
+    // Node says it again for whatever follows.
+    if (waiting.has(socket)) return
+    waiting.add(socket)
+    // A request before it may be recorded already: "no event was recorded" would be taken for its answer.
+    afterAnswers(socket, () => {
+      waiting.delete(socket)
+      refuseBrokenRequest(error, socket)
+    })
+  }
+}
+
 function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   const problem =
     error.code === 'HPE_HEADER_OVERFLOW'
@@ -247,7 +269,7 @@ function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): 
   const body = JSON.stringify(problem.body(crypto.randomUUID()))
   socket.end(
     `HTTP/1.1 ${problem.status} ${problem.status === 408 ? 'Request Timeout' : 'Bad Request'}\r\ncontent-type: application/problem+json; charset=utf-8\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      `x-content-type-options: nosniff\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
 }
 

@@ -21,6 +21,13 @@ const url = (protocols: RegExp, example: string) =>
     error: `must be an address like ${example}`,
   })
 
+/** How many proxies of one's own stand in front; what comes from beyond them may be made up. */
+const proxies = text
+  .refine((value) => value === undefined || /^(true|false|[0-9])$/i.test(value), {
+    error: 'must be true or false, or the number of proxies in front (0 to 9)',
+  })
+  .transform((value) => (/^\d$/.test(value ?? '') ? Number(value) : Number(value?.toLowerCase() === 'true')))
+
 const environment = z
   .object({
     PORT: whole(0, 65535, 4000),
@@ -29,7 +36,7 @@ const environment = z
     DATABASE_PREPARE: yesNo(true),
     DATA_DIR: text.transform((value) => resolve(value ?? 'data')),
     PUBLIC_URL: url(/^https?:\/\//, 'https://runwatch.example.com').transform((value) => value?.replace(/\/+$/, '')),
-    TRUST_PROXY: yesNo(false),
+    TRUST_PROXY: proxies,
     INIT_API_KEY: text.refine((value) => value === undefined || /^[\x21-\x7e]{24,200}$/.test(value), {
       error: 'must be 24 to 200 visible characters',
     }),
@@ -41,6 +48,8 @@ const environment = z
       error: 'must have at least 12 characters',
     }),
     RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000_000, 300_000),
+    SIGN_IN_TRIES_PER_MINUTE: whole(1, 1_000_000, 10),
+    INTROSPECTION: yesNo(true),
     RUNWATCH_URL: url(/^https?:\/\//, 'http://127.0.0.1:4000').transform((value) => value?.replace(/\/+$/, '')),
     RUNWATCH_KEY: text,
     npm_lifecycle_event: text,
@@ -76,6 +85,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     initApiKey: e.INIT_API_KEY ?? null,
     initAdmin: e.INIT_ADMIN_EMAIL ? { email: e.INIT_ADMIN_EMAIL, password: e.INIT_ADMIN_PASSWORD! } : null,
     rateLimitPerMinute: e.RATE_LIMIT_PER_MINUTE,
+    signInTriesPerMinute: e.SIGN_IN_TRIES_PER_MINUTE,
+    introspection: e.INTROSPECTION,
     logLevel: e.LOG_LEVEL,
     demoUrl: e.RUNWATCH_URL ?? null,
     demoKey: e.RUNWATCH_KEY ?? null,

@@ -83,7 +83,7 @@ const METHODS: [path: RegExp, methods: string][] = [
   [/^\/api\/ingest\/platform-[ab]\/?$/, 'POST'],
   [/^\/graphql\/?$/, 'GET, POST'],
   [/^\/api\/auth\/(sign-in|sign-out|set-up)$/, 'POST'],
-  [/^\/(api\/auth\/state|healthz|readyz|metrics)$|^\/(sessions|agents|settings)(\/|$)/, 'GET'],
+  [/^\/(api\/auth\/state|healthz|readyz|metrics)$|^\/(sessions|agents|ingest-log|settings)(\/|$)/, 'GET'],
 ]
 
 /** What is said to a request that no route takes: another method, or nothing there. */

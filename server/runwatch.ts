@@ -1,23 +1,33 @@
 // The composition root: starts every part in order and closes them in reverse. Many may run in one process.
+import { hostname } from 'node:os'
 import type { Access } from './access/actor.ts'
 import { People } from './access/people.ts'
 import { KeyRing } from './access/keys.ts'
+import { Projects } from './access/projects.ts'
 import { buildApp, safeError } from './app.ts'
 import type { Config } from './config.ts'
 import { loadDashboard } from './dashboard-files.ts'
 import { connectDatabase } from './database/connect.ts'
 import { startEmbeddedPostgres } from './database/embedded.ts'
 import { migrate } from './database/migrate.ts'
-import { ensurePartitions } from './database/partitions.ts'
+import { dropOldPartitions, ensurePartitions } from './database/partitions.ts'
+import type { Services } from './graphql/context.ts'
+import { Intake } from './ingest/intake.ts'
+import { IngestLog } from './ingest/log.ts'
+import { SendAgain } from './ingest/send-again.ts'
 import { WriteQueue } from './ingest/write-queue.ts'
 import { Bus } from './live/bus.ts'
+import { LogFeed } from './live/log-feed.ts'
 import { SessionFeed } from './live/session-feed.ts'
 import type { Logger } from './log.ts'
 import { OwnPrices } from './sessions/own-prices.ts'
 import { QuietTimes } from './sessions/quiet.ts'
+import { Retention } from './sessions/retention.ts'
 
 const LAST_USED_EVERY_MS = 30_000
 const PARTITIONS_EVERY_MS = 3_600_000
+const PRUNE_LOG_EVERY_MS = 300_000
+const RETENTION_EVERY_MS = 3_600_000
 
 export interface Runwatch {
   /** where it listens, e.g. http://127.0.0.1:4000 */
@@ -58,13 +68,12 @@ export async function startRunwatch(
     const bus = new Bus(database.jobs)
     const keys = new KeyRing(database.jobs, () => bus.publishSettings())
     const prices = new OwnPrices(database.jobs, () => bus.publishSettings())
+    const projects = new Projects(database.jobs, () => bus.publishSettings())
     const people = new People(database.jobs)
-    await Promise.all([keys.load(), prices.load()])
+    const loadSettings = () => Promise.all([keys.load(), prices.load(), projects.load()])
+    await loadSettings()
     bus.onSettingsChanged(
-      () =>
-        void Promise.all([keys.load(), prices.load()]).catch((error: unknown) =>
-          onError(error, 'settings could not be read'),
-        ),
+      () => void loadSettings().catch((error: unknown) => onError(error, 'settings could not be read')),
     )
     await bus.connect()
     closers.push(() => bus.close())
@@ -74,6 +83,16 @@ export async function startRunwatch(
 
     const feed = new SessionFeed(bus, database.reads, onError)
     const queue = new WriteQueue({ sql: database.ingest, onCommitted: (written) => bus.publish(written), onError })
+    const ingestLog = new IngestLog({
+      sql: database.log,
+      server: `${hostname()}:${config.port}`,
+      onWritten: (ids) => bus.publishLogged(ids),
+      onError,
+    })
+    closers.push(() => ingestLog.close())
+    const intake = new Intake({ queue, prices, projects })
+    const retention = new Retention({ sql: database.jobs, projects, onGone: (gone) => bus.publish(gone), onError })
+    closers.push(() => retention.close())
 
     const every = (ms: number, what: string, work: () => Promise<void>) => {
       const timer = setInterval(() => void work().catch((error: unknown) => onError(error, what)), ms)
@@ -82,6 +101,12 @@ export async function startRunwatch(
     closers.push(() => keys.flushLastUsed())
     every(LAST_USED_EVERY_MS, 'the last use of keys could not be written', () => keys.flushLastUsed())
     every(PARTITIONS_EVERY_MS, 'partitions could not be made', () => ensurePartitions(database.jobs))
+    every(PRUNE_LOG_EVERY_MS, 'old entries of the ingest log could not be dropped', () => ingestLog.prune())
+    every(RETENTION_EVERY_MS, 'old sessions could not be deleted', () => retention.run())
+    const dropOld = () => dropOldPartitions(database.jobs)
+    every(PARTITIONS_EVERY_MS, 'old partitions could not be dropped', dropOld)
+    void dropOld().catch((error: unknown) => onError(error, 'old partitions could not be dropped'))
+    void retention.run()
 
     const rightsListeners = new Set<() => void>()
     const access: Access = {
@@ -93,12 +118,26 @@ export async function startRunwatch(
     bus.onSettingsChanged(() => {
       for (const listener of rightsListeners) listener()
     })
-    const services = { sql: database.reads, access, feed, prices, quiet: new QuietTimes(database.reads) }
+    let publicUrl = config.publicUrl ?? ''
+    const services: Services = {
+      sql: database.reads,
+      access,
+      feed,
+      prices,
+      projects,
+      retention,
+      quiet: new QuietTimes(database.reads),
+      logFeed: new LogFeed(bus, database.reads, onError),
+      sendAgain: new SendAgain({ sql: database.jobs, intake, log: ingestLog }),
+      get baseUrl() {
+        return publicUrl
+      },
+    }
     const dashboard = await loadDashboard(dashboardFolder)
-    const app = await buildApp({ config, database, access, services, queue, dashboard, log })
+    const app = await buildApp({ config, database, access, services, queue, intake, ingestLog, dashboard, log })
     closers.push(() => app.close())
     const address = await app.listen()
-    const publicUrl = config.publicUrl ?? address
+    publicUrl ||= address
     const token = await people.newSetUpToken()
     return { address, publicUrl, databaseUrl, setUpLink: token && `${publicUrl}/set-up#token=${token}`, close }
   } catch (error) {

@@ -1,10 +1,10 @@
 // The schema builder: plugins, scalars, limits and who may ask. It holds no types of its own.
 import SchemaBuilder from '@pothos/core'
-import ComplexityPlugin from '@pothos/plugin-complexity'
+import ComplexityPlugin, { complexityFromQuery } from '@pothos/plugin-complexity'
 import RelayPlugin from '@pothos/plugin-relay'
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
 import Big from 'big.js'
-import { GraphQLError, Kind, valueFromASTUntyped } from 'graphql'
+import { getOperationAST, GraphQLError, Kind, valueFromASTUntyped, type ExecutionArgs } from 'graphql'
 import { isAdmin, type Context } from './context.ts'
 
 export const MAX_PAGE = 100
@@ -36,11 +36,10 @@ export const builder = new SchemaBuilder<{
   complexity: {
     limit: LIMITS,
     defaultListMultiplier: 1,
-    complexityError: (kind, result) =>
-      failure(
-        'QUERY_TOO_COSTLY',
-        `The query's ${kind.toLowerCase()} is ${result[kind.toLowerCase() as 'depth']}; at most ${LIMITS[kind.toLowerCase() as 'depth']} is allowed. Ask for less at once.`,
-      ),
+    complexityError: (kind, result) => {
+      const limit = kind.toLowerCase() as keyof typeof LIMITS
+      return tooCostly(limit, result[limit])
+    },
   },
   relay: {
     clientMutationId: 'omit',
@@ -67,6 +66,25 @@ builder.subscriptionType({ authScopes: { read: true } })
 /** An expected error: its code and sentence reach the caller, everything else is masked. */
 export function failure(code: string, message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code } })
+}
+
+const tooCostly = (limit: keyof typeof LIMITS, asked: number) =>
+  failure(
+    'QUERY_TOO_COSTLY',
+    `The query's ${limit} is ${asked}; at most ${LIMITS[limit]} is allowed. Ask for less at once.`,
+  )
+
+/** Why a subscription would be refused at every change, and so is at its start; null where it may run. */
+export function costError({ schema, document, operationName, ...args }: ExecutionArgs): GraphQLError | null {
+  const operation = getOperationAST(document, operationName)
+  if (operation?.operation !== 'subscription') return null
+  const fragments = document.definitions.filter((one) => one.kind === Kind.FRAGMENT_DEFINITION)
+  const cost = complexityFromQuery(
+    { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] },
+    { schema, ctx: args.contextValue as object, variables: { ...args.variableValues } },
+  )
+  const limit = (['depth', 'breadth', 'complexity'] as const).find((one) => cost[one] > LIMITS[one])
+  return limit ? tooCostly(limit, cost[limit]) : null
 }
 
 /** @returns a page size within its limits, or throws BAD_USER_INPUT */

@@ -1,12 +1,16 @@
 // What every resolver is given: who asks, which projects they may see, and the services.
 import DataLoader from 'dataloader'
 import type { Access, Actor } from '../access/actor.ts'
+import type { Projects } from '../access/projects.ts'
 import type { Sql } from '../database/connect.ts'
+import type { SendAgain } from '../ingest/send-again.ts'
+import type { LogFeed } from '../live/log-feed.ts'
 import type { SessionFeed } from '../live/session-feed.ts'
 import type { OwnPrices } from '../sessions/own-prices.ts'
 import type { QuietTimes } from '../sessions/quiet.ts'
 import { readEventTexts, type EventRef, type EventTexts } from '../sessions/read-events.ts'
 import { readSessionsById, type SessionRow } from '../sessions/read.ts'
+import type { Retention } from '../sessions/retention.ts'
 
 export interface Services {
   sql: Sql
@@ -14,6 +18,12 @@ export interface Services {
   feed: SessionFeed
   quiet: QuietTimes
   prices: OwnPrices
+  projects: Projects
+  retention: Retention
+  logFeed: LogFeed
+  sendAgain: SendAgain
+  /** where people reach this server, for links */
+  readonly baseUrl: string
 }
 
 export interface Context extends Services {
@@ -32,6 +42,10 @@ export function makeContext(services: Services, actor: Actor): Context {
   const projectIds = () => (actor.kind === 'KEY' ? [actor.key.projectId] : [...keys.projects.keys()])
   return {
     ...services,
+    // Known when the server listens, and so not yet when the services are made.
+    get baseUrl() {
+      return services.baseUrl
+    },
     actor,
     // Asked each time: a subscription lives long, and projects are made meanwhile.
     get projectIds() {

@@ -69,6 +69,7 @@ builder.node(Event, {
     late: t.exposeBoolean('late', { description: 'It arrived after its session had been closed.' }),
     skewed: t.exposeBoolean('skewed', { description: 'Its own time is too far off to be used for order or duration.' }),
     masked: t.exposeBoolean('masked', { description: 'A credential in it was not stored.' }),
+    possibleDuplicate: t.exposeBoolean('possibleDuplicate', { description: 'An equal event came before it, and neither of the two had an event_id or an Idempotency-Key to tell whether it is the same.' }),
     attributes: t.field({ type: 'JSON', nullable: true, complexity: TEXT_COMPLEXITY, description: 'What else came with it.', resolve: async (event, _args, context) => (await textsOf(event, context))?.attributes }),
     orderKey: t.string({
       description: 'Sorted as plain text it gives the timeline order.',
@@ -115,7 +116,8 @@ const EventsChange = builder.objectRef<EventChanges>('EventsChange').implement({
 builder.subscriptionField('eventsChanged', (t) =>
   t.field({
     type: EventsChange,
-    description: 'Events of one session changed after a revision: first what was missed, then live.',
+    description:
+      'Events of one session changed after a revision: first what was missed, then live. It completes when the session is deleted.',
     args: { sessionId: t.arg.id({ required: true }), after: t.arg({ type: 'BigInt', required: true }) },
     subscribe: async (_root, { sessionId, after }, context) => {
       const changes = await context.feed.events(context.projectIds, sessionUuid(sessionId), after)

@@ -18,6 +18,12 @@ export function keyUuid(id: string | number): string {
   return uuid
 }
 
+export function requestUuid(id: string | number): string {
+  const uuid = UUID.test(String(id)) ? String(id) : partOf(String(id), 'IngestRequest')
+  if (!UUID.test(uuid)) throw notAnId(id, 'request')
+  return uuid
+}
+
 /** An event's id holds its session, the day that its session was first seen, and its key. */
 export const eventIdText = (ref: EventRef) => `${ref.sessionId}/${ref.day}/${ref.eventKey}`
 

@@ -3,6 +3,8 @@ import './session.ts'
 import './event.ts'
 import './agent.ts'
 import './access.ts'
+import './ingest-log.ts'
+import './project.ts'
 import { builder } from './builder.ts'
 
 export const schema = builder.toSchema()

@@ -1,5 +1,5 @@
 // Sessions in GraphQL: the type, the list with its filter, one by id, and what changes.
-import { resolveCursorConnection } from '@pothos/plugin-relay'
+import { encodeGlobalID, resolveCursorConnection } from '@pothos/plugin-relay'
 import { readEvents } from '../sessions/read-events.ts'
 import {
   readSessionByExternalId,
@@ -201,10 +201,25 @@ builder.queryField('session', (t) =>
   }),
 )
 
-const SessionChange = builder.objectRef<{ session: SessionRow | null; resync: boolean }>('SessionChange').implement({
-  description: 'A session as it stands after a change.',
+interface Change {
+  session: SessionRow | null
+  goneId: string | null
+  resync: boolean
+}
+
+const SessionChange = builder.objectRef<Change>('SessionChange').implement({
+  description: 'A session as it stands after a change, or one that is gone.',
   fields: (t) => ({
-    session: t.expose('session', { type: Session, nullable: true, description: 'Null where this says resync.' }),
+    session: t.expose('session', {
+      type: Session,
+      nullable: true,
+      description: 'Null where this says resync or goneId.',
+    }),
+    goneId: t.id({
+      nullable: true,
+      description: 'Global id of a session that was deleted.',
+      resolve: ({ goneId }) => goneId && encodeGlobalID('Session', goneId),
+    }),
     resync: t.exposeBoolean('resync', {
       description: 'Changes were dropped for this subscriber: read the first page and the loaded rows again.',
     }),
@@ -215,14 +230,19 @@ builder.subscriptionField('sessionChanged', (t) =>
   t.field({
     type: SessionChange,
     description:
-      'Sessions that match the filter, and whatever happens to the listed ones. At most some ten messages a second of each; the last always arrives.',
+      'Sessions that match the filter, whatever happens to the listed ones, and any that are deleted. At most some ten messages a second of each; the last always arrives.',
     args: { filter: t.arg({ type: SessionFilter }), ids: t.arg.idList() },
     subscribe: (_root, { filter, ids }, context) => {
       if ((ids?.length ?? 0) > MAX_NODES)
         throw failure('BAD_USER_INPUT', `ids takes at most ${MAX_NODES} ids, not ${ids!.length}.`)
       return context.feed.sessions(() => context.projectIds, readFilter(filter), (ids ?? []).map(sessionUuid))
     },
-    resolve: (delivery) =>
-      'resync' in delivery ? { session: null, resync: true } : { session: delivery.value, resync: false },
+    resolve: (delivery) => {
+      if ('resync' in delivery) return { session: null, goneId: null, resync: true }
+      const { value } = delivery
+      return 'goneId' in value
+        ? { session: null, goneId: value.goneId, resync: false }
+        : { session: value, goneId: null, resync: false }
+    },
   }),
 )

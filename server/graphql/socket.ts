@@ -1,24 +1,23 @@
 // GraphQL over WebSocket (graphql-ws) on the same path: authenticated on connecting, errors masked as over HTTP.
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { ExecutionArgs, GraphQLError } from 'graphql'
+import { getOperationAST, type ExecutionArgs, type GraphQLError } from 'graphql'
 import { CloseCode, type SubscribePayload } from 'graphql-ws'
-import { useServer } from 'graphql-ws/use/ws'
-import { WebSocketServer } from 'ws'
 import { actorOf, checkOrigin, type Access, type Actor } from '../access/actor.ts'
 import { Problem } from '../errors.ts'
-import { failure } from './builder.ts'
+import { afterAnswers } from '../pipelining.ts'
+import { costError, failure } from './builder.ts'
 import { makeContext, type Context, type Services } from './context.ts'
-import { maskError, type makeYoga } from './http.ts'
+import { maskError, withoutHttp, type makeYoga } from './http.ts'
 import { subscribeShared, type SharedArgs } from './shared-execution.ts'
+import { webSockets, type SocketExtra } from './socket-transport.ts'
 
-const MAX_MESSAGE_BYTES = 256 * 1024
 const MAX_OPERATIONS_PER_SOCKET = 100
+const INIT_WITHIN_MS = 10_000
 const FORBIDDEN_CLOSE_CODE = 4403
 const RECHECK_EVERY_MS = 60_000
 
-interface Extra {
-  request: IncomingMessage
+interface Extra extends SocketExtra {
   actor?: Actor
   parameters?: Record<string, unknown>
 }
@@ -38,7 +37,6 @@ export interface SocketOptions {
 export function serveSocket({ server, yoga, access, services, publicUrl, build, onError }: SocketOptions): {
   close(): Promise<void>
 } {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES })
   const maskErrors: SharedArgs['maskErrors'] = (result) => ({
     ...result,
     errors: result.errors?.map((error) => maskError(error, (original) => onError(original, 'a subscription failed'))),
@@ -55,7 +53,7 @@ export function serveSocket({ server, yoga, access, services, publicUrl, build, 
     } catch (error) {
       // Where it cannot be asked right now, nobody is thrown out for it.
       if (!(error instanceof Problem)) return extra.actor ?? null
-      close(extra, error.status === 403 ? FORBIDDEN_CLOSE_CODE : CloseCode.Unauthorized, error.detail)
+      close(extra, closeCodeOf(error), error.detail)
     }
     opened.delete(extra)
     return null
@@ -66,62 +64,39 @@ export function serveSocket({ server, yoga, access, services, publicUrl, build, 
   access.onRightsChanged(recheck)
   const timer = setInterval(recheck, RECHECK_EVERY_MS)
 
-  const disposable = useServer<Record<string, unknown>, Partial<Extra>>(
+  const sockets = webSockets<Extra>(
     {
-      connectionInitWaitTimeout: 10_000,
-      onConnect: async (context) => {
-        const { request } = context.extra as Extra
+      connectionInitWaitTimeout: INIT_WITHIN_MS,
+      onConnect: async ({ extra, connectionParams = {} }) => {
         try {
-          const actor = await actorOf(access, request.headers, context.connectionParams ?? {})
-          if (!actor)
-            return close(context.extra, CloseCode.Unauthorized, 'Sign in, or send an API key in connection_init.')
-          context.extra.actor = actor
-          context.extra.parameters = context.connectionParams ?? {}
-          opened.add(context.extra as Extra)
+          const actor = await actorOf(access, extra.request.headers, connectionParams)
+          if (!actor) return close(extra, CloseCode.Unauthorized, 'Sign in, or send an API key in connection_init.')
+          extra.actor = actor
+          extra.parameters = connectionParams
+          // It may have been closed meanwhile, and nothing would take it out again.
+          if (extra.socket.readyState === extra.socket.OPEN) opened.add(extra)
           return { build }
         } catch (error) {
-          if (!(error instanceof Problem)) onError(error, 'a socket could not be authenticated')
-          const isForbidden = error instanceof Problem && error.status === 403
-          const reason = error instanceof Problem ? error.detail : 'The server cannot check who you are right now.'
-          const code = isForbidden
-            ? FORBIDDEN_CLOSE_CODE
-            : error instanceof Problem
-              ? CloseCode.Unauthorized
-              : CloseCode.InternalServerError
-          return close(context.extra, code, reason)
+          if (error instanceof Problem) return close(extra, closeCodeOf(error), error.detail)
+          onError(error, 'a socket could not be authenticated')
+          return close(extra, CloseCode.InternalServerError, 'The server cannot check who you are right now.')
         }
       },
       onSubscribe: async (context, id, payload) => {
-        const actor = await stillMay(context.extra as Extra)
-        if (!actor) return [failure('UNAUTHENTICATED', 'Your access has ended.')]
         const running = operations.get(context) ?? new Set()
         operations.set(context, running)
-        if (running.size >= MAX_OPERATIONS_PER_SOCKET) {
-          return [
-            failure('TOO_MANY_SUBSCRIPTIONS', `A socket runs at most ${MAX_OPERATIONS_PER_SOCKET} operations at once.`),
-          ]
-        }
-        const runwatch = makeContext(services, actor)
-        const { schema, parse, validate, contextFactory, execute } = yoga.getEnveloped({
-          runwatch,
-          params: payload,
-        })
-        let document
         try {
-          document = parse(payload.query)
+          const actor = await stillMay(context.extra)
+          if (!actor) return [failure('UNAUTHENTICATED', 'Your access has ended.')]
+          if (running.size >= MAX_OPERATIONS_PER_SOCKET) {
+            const sentence = `A socket runs at most ${MAX_OPERATIONS_PER_SOCKET} operations at once.`
+            return [failure('TOO_MANY_SUBSCRIPTIONS', sentence)]
+          }
+          running.add(id)
+          return await prepare(makeContext(services, actor), payload)
         } catch (error) {
-          return [maskError(error, (original) => onError(original, 'a query could not be read'))]
-        }
-        const errors = validate(schema, document)
-        if (errors.length > 0) return errors as GraphQLError[]
-        running.add(id)
-        return {
-          schema,
-          document,
-          operationName: payload.operationName,
-          variableValues: payload.variables,
-          contextValue: await contextFactory(),
-          rootValue: { execute, shareKey: shareKeyOf(runwatch, payload) },
+          running.delete(id)
+          return [maskError(error, (original) => onError(original, 'an operation could not be started'))]
         }
       },
       execute: (args) => (args as Enveloped).rootValue.execute(args),
@@ -129,31 +104,56 @@ export function serveSocket({ server, yoga, access, services, publicUrl, build, 
         const { shareKey } = (args as Enveloped).rootValue
         return subscribeShared({ ...args, rootValue: undefined, shareKey, maskErrors })
       },
-      onClose: (context) => void opened.delete(context.extra as Extra),
+      onNext: (_context, _id, _payload, _args, { errors, ...result }) =>
+        errors && { ...result, errors: errors.map(withoutHttp) },
+      onClose: (context) => void opened.delete(context.extra),
       onComplete: (context, id) => void operations.get(context)?.delete(id),
-      onError: (context, id) => void operations.get(context)?.delete(id),
+      onError: (context, id, _payload, errors) => {
+        operations.get(context)?.delete(id)
+        return errors.map(withoutHttp)
+      },
     },
-    sockets,
-    12_000,
+    onError,
   )
 
-  // graphql-ws would print a stack for each socket that breaks the protocol, which any stranger can do.
-  sockets.on('connection', (socket) => {
-    socket.removeAllListeners('error')
-    socket.on('error', () => socket.terminate())
-  })
+  /** What graphql-ws is to execute, or what is wrong with it. */
+  async function prepare(
+    runwatch: Context,
+    payload: SubscribePayload,
+  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
+    const { schema, parse, validate, contextFactory, execute } = yoga.getEnveloped({ runwatch, params: payload })
+    const document = parse(payload.query)
+    const errors = validate(schema, document)
+    if (errors.length > 0) return errors
+    if (!getOperationAST(document, payload.operationName))
+      return [failure('OPERATION_RESOLUTION_FAILURE', 'Could not determine what operation to execute.')]
+    const { operationName, variables: variableValues } = payload
+    const args = { schema, document, operationName, variableValues, contextValue: await contextFactory() }
+    const tooCostly = costError(args)
+    if (tooCostly) return [tooCostly]
+    return { ...args, rootValue: { execute, shareKey: shareKeyOf(runwatch, payload) } }
+  }
 
-  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  const serveUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (socket.destroyed) return
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket') return serveAsItIs(server, request, socket, head)
     const path = (request.url ?? '').split('?')[0]
-    const refuse = (line: string) => socket.end(`HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+    const refuse = (line: string) => {
+      socket.once('finish', () => socket.destroy())
+      socket.end(`HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+    }
     if (path !== '/graphql') return refuse('404 Not Found')
     try {
       checkOrigin(request.headers, publicUrl)
     } catch {
       return refuse('403 Forbidden')
     }
-    socket.on('error', () => {})
-    sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request))
+    sockets.upgrade(request, socket, head)
+  }
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // Node listens no more: a connection that breaks now would end the process.
+    socket.on('error', ignore)
+    afterAnswers(socket, () => serveUpgrade(request, socket, head))
   }
   server.on('upgrade', onUpgrade)
 
@@ -161,10 +161,26 @@ export function serveSocket({ server, yoga, access, services, publicUrl, build, 
     async close() {
       clearInterval(timer)
       server.off('upgrade', onUpgrade)
-      await disposable.dispose()
-      for (const client of sockets.clients) client.terminate()
+      await sockets.close()
     },
   }
+}
+
+const ignore = () => {}
+
+/**
+ * Clients that would rather speak HTTP/2 ask for it in passing (Java's does by default), and mean their request to be
+ * answered all the same. Node has taken it from HTTP by then: it is given back without the wish.
+ */
+function serveAsItIs(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (!/^(upgrade|http2-settings)$/i.test(rawHeaders[i]!)) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
+  socket.off('error', ignore)
+  server.emit('connection', socket)
 }
 
 type Enveloped = ExecutionArgs & { rootValue: { execute(args: unknown): never; shareKey: string } }
@@ -175,9 +191,10 @@ function shareKeyOf({ actor, projectIds }: Context, { query, variables, operatio
   return JSON.stringify([rights, projectIds, operationName ?? null, variables ?? null, query])
 }
 
+const closeCodeOf = (problem: Problem) => (problem.status === 403 ? FORBIDDEN_CLOSE_CODE : CloseCode.Unauthorized)
+
 /** A sentence of at most 123 bytes fits into a close frame. */
-function close(extra: object, code: number, reason: string): false {
-  const { socket } = extra as { socket: { close(code: number, reason: string): void } }
+function close({ socket }: SocketExtra, code: number, reason: string): false {
   socket.close(code, Buffer.from(reason).subarray(0, 120).toString().replaceAll('\ufffd', ''))
   return false
 }

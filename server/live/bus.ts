@@ -14,6 +14,7 @@ export interface Listener {
 
 const SESSION_CHANNEL = 'runwatch_sessions'
 const SETTINGS_CHANNEL = 'runwatch_settings'
+const LOG_CHANNEL = 'runwatch_ingest_log'
 /** Some 20 messages a second, whatever the load: notices wait this long for others. */
 const COALESCE_MS = 50
 /** NOTIFY takes 8,000 bytes; a session takes 37 and its project a few more. */
@@ -24,6 +25,7 @@ const RETRY_MS = 1_000
 export class Bus {
   private listeners = new Set<Listener>()
   private settingsListeners = new Set<() => void>()
+  private logListeners = new Set<(ids: string[] | null) => void>()
   private outgoing = new Map<string, number>()
   private timer: NodeJS.Timeout | null = null
   private settingsTimer: NodeJS.Timeout | null = null
@@ -52,7 +54,19 @@ export class Bus {
       },
       () => this.settingsChanged(),
     )
-    this.unlisten = [sessions.unlisten, settings.unlisten]
+    let isFirstLog = true
+    const log = await this.sql.listen(
+      LOG_CHANNEL,
+      (text) => {
+        const [origin, ...ids] = text.split(' ')
+        if (origin !== this.origin) this.logged(ids.length > 0 ? ids : null)
+      },
+      () => {
+        if (!isFirstLog) this.logged(null)
+        isFirstLog = false
+      },
+    )
+    this.unlisten = [sessions.unlisten, settings.unlisten, log.unlisten]
   }
 
   subscribe(listener: Listener): () => void {
@@ -77,6 +91,17 @@ export class Bus {
     this.settingsListeners.add(listener)
   }
 
+  /** Entries of the ingest log can be read; null where there are too many to name. */
+  publishLogged(ids: string[] | null): void {
+    this.logged(ids)
+    // Others that miss this read the log again when their connection is back.
+    if (!this.isClosed) void this.sql.notify(LOG_CHANNEL, [this.origin, ...(ids ?? [])].join(' ')).catch(() => {})
+  }
+
+  onLogged(listener: (ids: string[] | null) => void): void {
+    this.logListeners.add(listener)
+  }
+
   async close(): Promise<void> {
     this.isClosed = true
     if (this.timer) clearTimeout(this.timer)
@@ -84,6 +109,10 @@ export class Bus {
     this.timer = null
     await this.send()
     await Promise.all(this.unlisten.map((stop) => stop().catch(() => {})))
+  }
+
+  private logged(ids: string[] | null): void {
+    for (const listener of this.logListeners) listener(ids)
   }
 
   private deliver(notices: SessionNotice[]): void {

@@ -11,12 +11,17 @@ const MAX_PENDING = 5_000
 
 const PORTION = 100
 
+/** A session that was deleted. */
+export interface GoneSession {
+  goneId: string
+}
+
 interface ListSubscriber {
   /** asked each time: people see projects that were made after they subscribed */
   projectIds: () => number[]
   filter: SessionFilter
   ids: Set<string>
-  queue: ConflatedQueue<SessionRow>
+  queue: ConflatedQueue<SessionRow | GoneSession>
 }
 
 interface Changes {
@@ -54,7 +59,7 @@ export class SessionFeed {
     projectIds: () => number[],
     filter: SessionFilter,
     ids: string[],
-  ): AsyncIterableIterator<Delivery<SessionRow>> {
+  ): AsyncIterableIterator<Delivery<SessionRow | GoneSession>> {
     const list: ListSubscriber = {
       projectIds,
       filter,
@@ -115,7 +120,9 @@ export class SessionFeed {
           projectIds,
           pending.map(([id]) => id),
         )
-        for (const row of rows) await this.hand(row)
+        for (const row of rows) await this.hand(row.id, row.projectId, row)
+        const found = new Set(rows.map((row) => row.id))
+        for (const [id, projectId] of pending) if (!found.has(id)) await this.hand(id, projectId, { goneId: id })
       }
     } catch (error) {
       this.onError(error, 'changed sessions could not be read')
@@ -126,11 +133,13 @@ export class SessionFeed {
   }
 
   /** In portions: between them the process takes events and answers requests. */
-  private async hand(row: SessionRow): Promise<void> {
+  private async hand(id: string, projectId: number, value: SessionRow | GoneSession): Promise<void> {
     let handed = 0
     for (const { projectIds, filter, ids, queue } of [...this.lists]) {
-      if (!projectIds().includes(row.projectId) || !(ids.has(row.id) || matches(filter, row))) continue
-      queue.push(row.id, row)
+      // Whether one that is gone was listed by its filter is known to the reader alone.
+      const concerns = 'goneId' in value || ids.has(id) || matches(filter, value)
+      if (!concerns || !projectIds().includes(projectId)) continue
+      queue.push(id, value)
       if (++handed % PORTION === 0) await new Promise((resolve) => setImmediate(resolve))
     }
   }

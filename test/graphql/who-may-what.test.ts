@@ -13,15 +13,23 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../support/server.ts'
 import { socketClient, subscribe } from '../support/socket.ts'
+import { until } from '../support/until.ts'
 
 const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'))
-const ADMIN_ONLY = new Set(['apiKeys', ...Object.keys(schema.getMutationType()!.getFields())])
+const ADMIN_ONLY = new Set([
+  'apiKeys',
+  'deletions',
+  'retentionPreview',
+  'unauthenticatedPosts',
+  ...Object.keys(schema.getMutationType()!.getFields()),
+])
 
 let server: TestServer
 const callers: Record<string, Record<string, string>> = {}
 let sessionId: string
 let eventId: string
 let keyId: string
+let refusedId: string
 
 beforeAll(async () => {
   server = await startServer()
@@ -60,6 +68,12 @@ beforeAll(async () => {
     `{ session(platform: PLATFORM_A, externalId: "secret-run") { id events { nodes { id } } } }`,
   )
   sessionId = session.id
+  await server.ingestA({ session_id: 'secret run', input: 'secret text' })
+  refusedId = await until<string>(
+    async () =>
+      (await server.query(`{ ingestLog(filter: { refused: true }) { nodes { id } } }`)).ingestLog.nodes[0]?.id,
+    Boolean,
+  )
   eventId = session.events.nodes[0].id
 })
 afterAll(() => server.stop())
@@ -68,7 +82,13 @@ afterAll(() => server.stop())
 function documentFor(kind: 'query' | 'mutation', field: GraphQLField<unknown, unknown>): string {
   const values: Record<string, string> = {
     'node.id': `"${sessionId}"`,
-    'nodes.ids': `["${sessionId}", "${eventId}"]`,
+    'nodes.ids': `["${sessionId}", "${eventId}", "${refusedId}"]`,
+    'retentionPreview.days': '30',
+    'sendIngestRequestAgain.id': `"${refusedId}"`,
+    'sendIngestRequestAgain.body': '"{}"',
+    'updateProject.settings': '{ retentionDays: 365 }',
+    'deleteSession.id': `"${sessionId}"`,
+    'deleteAgentSessions.agent': '"Nobody"',
     'session.id': `"${sessionId}"`,
     'event.id': `"${eventId}"`,
     'agent.name': '"Secret agent"',
