@@ -1,11 +1,13 @@
 // Owns every URL of the dashboard: how it is built and how it is read.
 import { filterToQuery, type ListFilter } from './rules/session-filter.ts'
+import { logFilterToQuery, type LogFilter } from './rules/log-filter.ts'
 import type { AgentRange } from './rules/agent-range.ts'
 
 export type Route =
   | { page: 'sessions' }
   | { page: 'session'; id: string }
   | { page: 'agents' }
+  | { page: 'ingest-log' }
   | { page: 'settings' }
   | { page: 'sign-in' }
   | { page: 'set-up' }
@@ -23,6 +25,11 @@ export const paths = {
     return withQuery(`/sessions/${encodeURIComponent(id)}`, query)
   },
   agents: (range?: AgentRange) => withQuery('/agents', new URLSearchParams(range && range !== '7d' ? { range } : {})),
+  ingestLog: (filter: Partial<LogFilter> = {}, request?: string | null) => {
+    const query = logFilterToQuery(filter)
+    if (request) query.set('request', request)
+    return withQuery('/ingest-log', query)
+  },
   settings: () => '/settings',
   signIn: (returnTo?: string) =>
     withQuery('/sign-in', new URLSearchParams(returnTo && returnTo !== '/' ? { return: returnTo } : {})),
@@ -35,7 +42,8 @@ export function readRoute(pathname: string): Route {
   if (first === 'sessions' && second) return { page: 'session', id: decode(second) }
   if (second) return { page: 'unknown' }
   if (first === '' || first === 'sessions') return { page: 'sessions' }
-  if (first === 'agents' || first === 'settings' || first === 'sign-in' || first === 'set-up') return { page: first }
+  if (first === 'agents' || first === 'ingest-log' || first === 'settings' || first === 'sign-in' || first === 'set-up')
+    return { page: first }
   return { page: 'unknown' }
 }
 

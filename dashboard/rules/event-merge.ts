@@ -1,6 +1,6 @@
 // Owns how events enter a timeline: each once, its newest revision, in timeline order.
 import { isNewer } from './revision.ts'
-import type { EventRow } from '../queries.ts'
+import type { EventRow } from '../queries-session.ts'
 
 const inOrder = (one: EventRow, other: EventRow) =>
   one.orderKey < other.orderKey ? -1 : one.orderKey > other.orderKey ? 1 : 0

@@ -9,6 +9,8 @@ export interface ListRow {
   cursor: string | null
   /** False: it was shown, and the filter does not find it any more. It stays, dimmed, until the next reveal. */
   matches: boolean
+  /** It was deleted; what is posted to it later has a newer revision and brings it back. */
+  isGone: boolean
 }
 
 export interface ListState {
@@ -45,7 +47,7 @@ export function mergeSessions(
     const waiting = fresh.get(session.id)
     const merged = waiting
       ? mergeRow(waiting, session, filter, cursor)
-      : { session, cursor, matches: stillMatches(session, filter) }
+      : { session, cursor, matches: stillMatches(session, filter), isGone: false }
     const isBelowWhatIsLoaded = state.hasMore && last !== undefined && session.firstSeenAt < last
     if (merged.matches && !isBelowWhatIsLoaded) fresh.set(session.id, merged)
     else fresh.delete(session.id)
@@ -55,15 +57,24 @@ export function mergeSessions(
 
 function mergeRow(row: ListRow, session: SessionRow, filter: ListFilter, cursor: string | null): ListRow {
   const newest = isNewer(session.revision, row.session.revision) ? session : row.session
+  if (newest === row.session && row.isGone) return row
   const matches = stillMatches(newest, filter)
-  if (newest === row.session && matches === row.matches && (cursor === null || row.cursor !== null)) return row
-  return { session: newest, cursor: row.cursor ?? cursor, matches }
+  const isSame = newest === row.session && matches === row.matches
+  if (isSame && (cursor === null || row.cursor !== null)) return row
+  // One that was deleted and is back was first seen anew: its old place in the pages is not its place any more.
+  const held = newest.firstSeenAt === row.session.firstSeenAt ? row.cursor : null
+  return { session: newest, cursor: held ?? cursor, matches, isGone: false }
 }
 
-/** Rows that the server does not have any more. */
-export function markGone(rows: ListRow[], ids: ReadonlySet<string>): ListRow[] {
-  if (ids.size === 0) return rows
-  return rows.map((row) => (ids.has(row.session.id) && row.matches ? { ...row, matches: false } : row))
+/** Sessions that the server does not have any more: rows stay, dimmed; what waits is not shown at all. */
+export function markGone(state: ListState, ids: ReadonlySet<string>): ListState {
+  return {
+    rows: state.rows.map((row) =>
+      ids.has(row.session.id) && !row.isGone ? { ...row, matches: false, isGone: true } : row,
+    ),
+    fresh: state.fresh.filter((row) => !ids.has(row.session.id)),
+    hasMore: state.hasMore,
+  }
 }
 
 /** Shows what waits, drops what no longer matches, and keeps at most about `cap` rows where the next page can start. */

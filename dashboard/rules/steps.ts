@@ -1,5 +1,5 @@
 // Owns the steps of a timeline: events in order with children under the event they ran inside, numbered from 1.
-import type { EventRow } from '../queries.ts'
+import type { EventRow } from '../queries-session.ts'
 
 export interface Step {
   event: EventRow

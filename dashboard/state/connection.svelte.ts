@@ -16,6 +16,8 @@ export interface Live<Data, Vars> {
   next: (data: Data) => void
   /** After the subscription was sent on a new connection: time to catch up. */
   started?: () => void
+  /** The server ended it or found nothing to subscribe to; it is tried again all the same. */
+  ended?: () => void
 }
 
 export interface Subscription {
@@ -182,7 +184,11 @@ class Running {
         else if (result.data) this.live.next(result.data)
       },
       error: (error) => isCurrent && Array.isArray(error) && this.refused(client, error),
-      complete: () => isCurrent && this.later(client),
+      complete: () => {
+        if (!isCurrent) return
+        this.live.ended?.()
+        this.later(client)
+      },
     })
     this.unsubscribe = () => {
       isCurrent = false
@@ -206,6 +212,7 @@ class Running {
 
   private refused(client: Client, errors: readonly { extensions?: unknown }[]) {
     if (hasSignedOutCode(errors)) return this.onSignedOut()
+    this.live.ended?.()
     this.later(client)
   }
 

@@ -57,6 +57,7 @@ export class SessionFeed {
       next: ({ sessionChanged }) => {
         if (sessionChanged.resync) void this.catchUp()
         if (sessionChanged.session) this.receive([sessionChanged.session])
+        if (sessionChanged.goneId) this.list.markGone([sessionChanged.goneId])
       },
       // A restart for other ids reads what it needs by itself.
       started: () => this.isRestarting || void this.catchUpSoon(),
@@ -180,13 +181,18 @@ export class SessionFeed {
       const { nodes } = await query(sessionsByIdQuery, { ids: part })
       if (turn !== this.turn) return
       this.receive(nodes.flatMap((node) => (node?.__typename === 'Session' ? [node] : [])))
-      this.list.markGone(new Set(part.filter((_, index) => !nodes[index])))
+      this.list.markGone(part.filter((_, index) => !nodes[index]))
     }
   }
 
   private async readPage(filter: ListFilter, after: string | null) {
     const { sessions } = await query(sessionPageQuery, { filter: filterToInput(filter), first: pageSize, after })
-    const rows: ListRow[] = sessions.edges.map(({ cursor, node }) => ({ session: node, cursor, matches: true }))
+    const rows: ListRow[] = sessions.edges.map(({ cursor, node }) => ({
+      session: node,
+      cursor,
+      matches: true,
+      isGone: false,
+    }))
     return { rows, hasMore: sessions.pageInfo.hasNextPage, endCursor: sessions.pageInfo.endCursor }
   }
 

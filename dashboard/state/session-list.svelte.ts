@@ -34,6 +34,7 @@ export class SessionList {
   })
 
   private queue = new Map<string, SessionRow>()
+  private goneIds = new Set<string>()
   private cursors = new Map<string, string>()
   private timer: ReturnType<typeof setTimeout> | undefined
   private arrivedAtMs: number[] = []
@@ -46,6 +47,7 @@ export class SessionList {
   show(filter: ListFilter, page: ListRow[], hasMore: boolean, endCursor: string | null) {
     this.filter = filter
     this.queue.clear()
+    this.goneIds.clear()
     this.fresh = []
     this.hasGap = false
     this.rows = page
@@ -70,8 +72,11 @@ export class SessionList {
       this.timer ??= setTimeout(() => this.flush(), this.queue.size > 20 ? busyFlushMs : flushMs)
   }
 
-  markGone(ids: ReadonlySet<string>) {
-    if (!pause.isOn) this.rows = markGone(this.rows, ids)
+  /** They were deleted. What is posted to one of them later comes as a change and brings it back. */
+  markGone(ids: readonly string[]) {
+    const known = ids.filter((id) => this.queue.delete(id) || this.has(id))
+    for (const id of known) this.goneIds.add(id)
+    if (this.goneIds.size > 0 && !pause.isOn) this.timer ??= setTimeout(() => this.flush(), flushMs)
   }
 
   reveal() {
@@ -97,7 +102,9 @@ export class SessionList {
   private flush() {
     clearTimeout(this.timer)
     this.timer = undefined
-    if (pause.isOn || this.queue.size === 0) return
+    if (pause.isOn || this.queue.size + this.goneIds.size === 0) return
+    if (this.goneIds.size > 0) this.take(markGone(this.state, this.goneIds))
+    this.goneIds.clear()
     const freshBefore = new Set(this.fresh.map((row) => row.session.id))
     const changed = [...this.queue.values()]
     this.queue.clear()

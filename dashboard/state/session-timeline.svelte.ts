@@ -7,7 +7,7 @@ import {
   sessionQuery,
   type EventRow,
   type SessionHead,
-} from '../queries.ts'
+} from '../queries-session.ts'
 import { mergeEvents } from '../rules/event-merge.ts'
 import { isNewer, newerOf } from '../rules/revision.ts'
 import { connection, type Subscription } from './connection.svelte.ts'
@@ -19,7 +19,8 @@ const flushMs = 100
 export class SessionTimeline {
   session = $state.raw<SessionHead | null>(null)
   events = $state.raw<EventRow[]>([])
-  phase = $state<'first' | 'reading' | 'ready' | 'missing' | 'problem'>('first')
+  /** Missing: it was not there when it was opened. Deleted: it went while it was looked at. */
+  phase = $state<'first' | 'reading' | 'ready' | 'missing' | 'deleted' | 'problem'>('first')
   problem = $state.raw<RequestError | null>(null)
 
   /** All changes up to here are held, on screen or queued. */
@@ -33,6 +34,10 @@ export class SessionTimeline {
   private retryTimer: ReturnType<typeof setTimeout> | undefined
   private needsAnotherRound = false
   private isStopped = false
+  /** Counts the beginnings: what an earlier one still reads is of no use. */
+  private turn = 0
+  /** It was deleted and posted to again, and is read from its start. */
+  private beginsAnew = false
   private readonly forgetPause: () => void
 
   constructor(private readonly id: string) {
@@ -41,17 +46,15 @@ export class SessionTimeline {
   }
 
   async start() {
-    this.phase = 'first'
+    const turn = (this.turn += 1)
+    if (this.phase !== 'deleted') this.phase = 'first'
     this.problem = null
     try {
       let after: string | null = null
       do {
         const answer: Awaited<ReturnType<typeof this.readPage>> = await this.readPage(after)
-        if (this.isStopped) return
-        if (!answer) {
-          this.phase = 'missing'
-          return
-        }
+        if (turn !== this.turn) return
+        if (!answer) return this.lose(this.session === null ? 'missing' : 'deleted')
         const { events, ...session } = answer
         if (after === null) this.begin(session)
         this.receive(session, events.nodes)
@@ -60,12 +63,15 @@ export class SessionTimeline {
       } while (after !== null)
       this.phase = 'ready'
     } catch (error) {
+      if (turn !== this.turn) return
+      this.beginsAnew = false
       this.problem = error as RequestError
       this.phase = 'problem'
     }
   }
 
   stop() {
+    this.turn += 1
     this.isStopped = true
     this.subscription?.stop()
     clearTimeout(this.timer)
@@ -78,8 +84,34 @@ export class SessionTimeline {
     return session
   }
 
+  private lose(phase: 'missing' | 'deleted') {
+    this.subscription?.stop()
+    this.subscription = null
+    this.queue.clear()
+    this.queuedSession = null
+    this.phase = phase
+  }
+
+  /** Its updates ended: because it was deleted, or for a reason that passes. Deleted and posted to again it is another. */
+  private async lookForIt() {
+    const { turn } = this
+    if (pause.isOn) return
+    const answer = await query(sessionQuery, { id: this.id, first: 1, after: null }).catch(() => null)
+    if (turn !== this.turn || !answer) return
+    if (!answer.session) {
+      this.turn += 1
+      this.lose('deleted')
+    } else if (answer.session.firstSeenAt !== this.session?.firstSeenAt) void this.start()
+  }
+
   /** The pages are read at this revision or later, so following from it misses nothing. */
   private begin(session: SessionHead) {
+    if (this.session && this.session.firstSeenAt !== session.firstSeenAt) {
+      this.events = []
+      this.queue.clear()
+      this.queuedSession = null
+    }
+    this.beginsAnew = false
     this.heldRevision = session.revision
     this.session = session
     this.phase = 'reading'
@@ -87,6 +119,7 @@ export class SessionTimeline {
     this.subscription = connection.subscribe({
       document: eventsChangedSubscription,
       variables: () => ({ sessionId: this.id, after: this.heldRevision }),
+      ended: () => void this.lookForIt(),
       next: ({ eventsChanged: change }) => {
         this.receive(change.session, change.events)
         if (change.more) void this.readMore(change.revision)
@@ -134,6 +167,11 @@ export class SessionTimeline {
   }
 
   private receive(session: SessionHead, events: readonly EventRow[]) {
+    if (session.firstSeenAt !== this.session?.firstSeenAt) {
+      if (!this.beginsAnew) void this.start()
+      this.beginsAnew = true
+      return
+    }
     const held = this.queuedSession ?? this.session
     if (!held || !isNewer(held.revision, session.revision)) this.queuedSession = session
     for (const event of events) {

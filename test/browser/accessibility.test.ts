@@ -1,15 +1,18 @@
 // Every page in light and dark, wide and narrow: no violation of WCAG 2.2 AA that axe can find, no console error.
 import { AxeBuilder } from '@axe-core/playwright'
-import type { Browser, BrowserContext } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser, openPage } from '../support/browser.ts'
 import { platformBRecordings, recording } from '../fixtures/recordings.ts'
-import { ADMIN, startServer, type TestServer } from '../support/server.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+import { signIn, signInViewer, type SignedIn } from './signed-in.ts'
 
 let browser: Browser
 let server: TestServer
 const paths: Record<string, string> = {}
-let signedIn: Awaited<ReturnType<BrowserContext['storageState']>>
+let signedIn: SignedIn
+let viewer: SignedIn
 beforeAll(async () => {
   ;[browser, server] = await Promise.all([launchBrowser(), startServer()])
   for (const { text } of platformBRecordings.slice(0, 30)) await server.ingestB(text)
@@ -24,17 +27,31 @@ beforeAll(async () => {
   })
 })
 beforeAll(async () => {
-  const { context } = await openPage(browser, server.url)
-  await context.request.post('/api/auth/sign-in', { data: ADMIN })
-  signedIn = await context.storageState()
-  await context.close()
+  await server.ingestA([{ session_id: 'run 1', type: 'spam', output: 'sk-proj-0123456789abcdefghijklmnop' }, {}])
+  await server.ingestA({ session_id: 'stranger' }, { 'x-api-key': 'rw_unknown' })
+  const logged = () => server.query('{ ingestLog(filter: { refused: true }) { nodes { id } } }')
+  const { ingestLog } = await until(logged, ({ ingestLog: { nodes } }) => nodes.length > 0)
+  paths.request = `/ingest-log?request=${encodeURIComponent(ingestLog.nodes[0].id)}`
+  signedIn = await signIn(browser, server)
+  viewer = await signInViewer(browser, server)
 })
 afterAll(async () => {
   await browser.close()
   await server.stop()
 })
 
-const PAGES = ['signIn', 'sessions', 'nothing', 'session', 'agents', 'settings'] as const
+const PAGES = [
+  'signIn',
+  'sessions',
+  'nothing',
+  'session',
+  'agents',
+  'log',
+  'request',
+  'settings',
+  'readOnly',
+  'deletion',
+] as const
 const pathOf = (name: (typeof PAGES)[number]) =>
   ({
     signIn: '/',
@@ -42,7 +59,11 @@ const pathOf = (name: (typeof PAGES)[number]) =>
     nothing: '/?q=nothing-like-this',
     session: paths.session!,
     agents: '/agents',
+    log: '/ingest-log',
+    request: paths.request!,
     settings: '/settings',
+    readOnly: '/settings',
+    deletion: '/agents',
   })[name]
 
 test.each(
@@ -53,15 +74,22 @@ test.each(
   const { page, context, faults } = await openPage(browser, server.url, {
     colorScheme,
     viewport: { width, height: 800 },
-    storageState: name === 'signIn' ? undefined : signedIn,
+    storageState: name === 'signIn' ? undefined : name === 'readOnly' ? viewer : signedIn,
   })
   await page.goto(pathOf(name))
   if (name === 'signIn') await page.getByRole('button', { name: 'Sign in' }).waitFor()
+  else if (name === 'request') await page.locator('mark').first().waitFor()
+  else if (name === 'settings' || name === 'readOnly') await page.getByLabel('Mask credentials').waitFor()
+  else if (name === 'deletion')
+    await page
+      .getByRole('button', { name: /Delete all/ })
+      .first()
+      .click()
   else
     await page
       .locator('main')
-      .getByRole(name === 'nothing' ? 'button' : name === 'agents' || name === 'settings' ? 'heading' : 'row')
-      .nth(name === 'session' ? 2 : 0)
+      .getByRole(name === 'nothing' ? 'button' : name === 'agents' ? 'heading' : 'row')
+      .nth(name === 'session' ? 2 : name === 'log' ? 1 : 0)
       .waitFor()
   const { violations } = await new AxeBuilder({ page })
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])

@@ -113,6 +113,33 @@ describe('a further page', () => {
 
 describe('a session that is deleted', () => {
   it('stays in its place, dimmed', () => {
-    expect(markGone(loaded().rows, new Set(['b'])).map((row) => row.matches)).toEqual([true, false, true])
+    const { rows } = markGone(loaded(), new Set(['b']))
+    expect(rows.map((row) => [row.session.id, row.matches, row.isGone])).toEqual([
+      ['c', true, false],
+      ['b', false, true],
+      ['a', true, false],
+    ])
+  })
+
+  it('stays gone, whatever an earlier reading still says', () => {
+    const state = markGone(loaded(), new Set(['b']))
+    const { rows } = mergeSessions(state, [sessionRow('b', { firstSeenAt: second(2) })], emptyFilter)
+    expect(rows[1]).toMatchObject({ matches: false, isGone: true })
+  })
+
+  it('and is posted to again is shown again, where it stands', () => {
+    const state = markGone(loaded(), new Set(['b']))
+    const again = sessionRow('b', { firstSeenAt: second(9), revision: 2 })
+    const { rows } = mergeSessions(state, [again], emptyFilter)
+    expect(rows[1]).toMatchObject({ matches: true, isGone: false, cursor: null, session: { revision: 2 } })
+  })
+
+  it('while it waits is not shown at all', () => {
+    const state = { ...loaded(), fresh: [listRow('d', { firstSeenAt: second(4) })] }
+    expect(markGone(state, new Set(['d'])).fresh).toEqual([])
+  })
+
+  it('is dropped by the next reveal', () => {
+    expect(ids(revealFresh(markGone(loaded(), new Set(['b'])), 100).rows)).toEqual(['c', 'a'])
   })
 })

@@ -1,5 +1,6 @@
 // Owns rows and events for the dashboard's tests: complete, with what a test is about given by it.
-import type { EventRow, SessionRow } from '../../dashboard/queries.ts'
+import type { EventRow } from '../../dashboard/queries-session.ts'
+import type { SessionRow } from '../../dashboard/queries.ts'
 import type { ListRow } from '../../dashboard/rules/list-merge.ts'
 
 export const sessionRow = (id: string, over: Partial<SessionRow> = {}): SessionRow => ({
@@ -31,6 +32,7 @@ export const listRow = (
   session: sessionRow(id, over),
   cursor,
   matches: true,
+  isGone: false,
 })
 
 /** 10:00:00 and as many seconds. */
@@ -53,6 +55,7 @@ export const eventRow = (id: string, over: Partial<EventRow> = {}): EventRow => 
   receivedAt: '2026-11-20T10:00:05.000Z',
   late: false,
   skewed: false,
+  possibleDuplicate: false,
   inputBytes: null,
   outputBytes: null,
   orderKey: id,

@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs'
 import { buildSchema, parse, validate } from 'graphql'
 import { stringifyDocument } from '@urql/core'
 import { describe, expect, it } from 'vitest'
+import * as ingestQueries from '../../dashboard/queries-ingest.ts'
+import * as sessionQueries from '../../dashboard/queries-session.ts'
+import * as settingsQueries from '../../dashboard/queries-settings.ts'
 import * as queries from '../../dashboard/queries.ts'
 import { retryDelayMs } from '../../dashboard/rules/backoff.ts'
 import { chatOf } from '../../dashboard/rules/chat.ts'
@@ -15,7 +18,9 @@ import { second, sessionRow } from './row.ts'
 
 describe('the documents', () => {
   const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'))
-  const operations = Object.entries(queries).filter(([name]) => !name.endsWith('Fragment'))
+  const operations = Object.entries({ ...queries, ...sessionQueries, ...ingestQueries, ...settingsQueries }).filter(
+    ([name]) => !name.endsWith('Fragment'),
+  )
   it.each(operations)('%s is valid in the schema', (_name, document) => {
     expect(validate(schema, parse(stringifyDocument(document as never)))).toEqual([])
   })
