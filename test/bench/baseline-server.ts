@@ -6,13 +6,14 @@ import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import postgres from 'postgres'
 import { readJsonBody } from '../../server/ingest/body.ts'
-import type { ParseContext } from '../../server/ingest/parsed.ts'
+import type { ParseContext, ParsedRequest } from '../../server/ingest/parsed.ts'
 import { parsePlatformA } from '../../server/ingest/platform-a.ts'
-import { receiptOf } from '../../server/ingest/receipt.ts'
+import { draftReceipt, finishReceipt } from '../../server/ingest/receipt.ts'
 import { nextArrivalUs } from '../../server/sessions/identity.ts'
 import { priceTokens } from '../../server/sessions/prices.ts'
 import { foldEvents } from '../../server/sessions/session.ts'
-import { foldSessions, type WrittenSession } from '../../server/sessions/store.ts'
+import { foldSessions } from '../../server/sessions/store.ts'
+import { parseContext } from '../support/parse-context.ts'
 
 export interface BaselineOptions {
   kind: 'bare' | 'validated' | 'transaction' | 'statement'
@@ -25,13 +26,15 @@ const SAME_SIZE_URL = '/sessions/01234567-89ab-cdef-0123-456789abcdef'
 
 function context(): ParseContext {
   const receivedAt = Date.now()
-  return {
-    projectId: 1,
+  return parseContext({
     receivedAt,
     arrivalUs: nextArrivalUs(receivedAt),
     price: (model, prompt, completion, at) => priceTokens(undefined, model, prompt, completion, at),
-  }
+  })
 }
+
+const receiptOf = (parsed: ParsedRequest, statuses: string[], base: string) =>
+  finishReceipt(draftReceipt(parsed, base), statuses)
 
 function bareServer(isValidated: boolean): http.Server {
   return http.createServer((request, response) => {
@@ -58,13 +61,11 @@ function bareReceipt(body: unknown, base: string) {
 
 function validatedReceipt(body: unknown, base: string) {
   const parsed = parsePlatformA(body, context())
-  const written = parsed.sessions.map(({ identity }): WrittenSession => ({
-    id: identity.id,
-    projectId: 1,
-    status: 'COMPLETED',
-    revision: '1',
-  }))
-  return receiptOf(parsed, written, base)
+  return receiptOf(
+    parsed,
+    parsed.sessions.map(() => 'COMPLETED'),
+    base,
+  )
 }
 
 async function writingServer(databaseUrl: string, isTransaction: boolean): Promise<http.Server> {
@@ -80,11 +81,12 @@ async function writingServer(databaseUrl: string, isTransaction: boolean): Promi
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.post('/api/ingest/platform-a', async (request) => {
-    const { value } = await readJsonBody(request.raw, MAX_BYTES)
+    const value = await readJsonBody(request.raw, MAX_BYTES)
     const parsed = parsePlatformA(value, context())
     const writes = parsed.sessions.map(({ identity, events }) => ({ session: foldEvents(identity, events), events }))
     const written = isTransaction ? await sql.begin((tx) => foldSessions(tx, writes)) : await foldSessions(sql, writes)
-    return receiptOf(parsed, written, `${request.protocol}://${request.host}`)
+    const statuses = written.map(({ status }) => status)
+    return receiptOf(parsed, statuses, `${request.protocol}://${request.host}`)
   })
   await app.ready()
   return app.server

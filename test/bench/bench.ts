@@ -1,12 +1,13 @@
-// `npm run bench [-- ingest|live|list] [--profile]`: measures on this machine and prints a table. It asserts nothing.
+// `npm run bench [-- ingest|live|list|delete] [--profile]`: measures on this machine and prints a table. It asserts nothing.
 import { topFunctions } from './profile.ts'
+import { benchDelete } from './delete.ts'
 import { benchIngest } from './ingest.ts'
 import { benchList } from './list.ts'
 import { benchLive } from './live.ts'
 import { markdown, type Section } from './report.ts'
 import { Stand } from './stand.ts'
 
-const PARTS = { ingest: benchIngest, live: benchLive, list: benchList }
+const PARTS = { ingest: benchIngest, live: benchLive, list: benchList, delete: benchDelete }
 type Part = keyof typeof PARTS
 
 const asked = process.argv.slice(2)

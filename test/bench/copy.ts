@@ -8,6 +8,7 @@ import { parsePlatformA } from '../../server/ingest/platform-a.ts'
 import { EVENT_COLUMNS, SESSION_COLUMNS } from '../../server/sessions/columns.ts'
 import { priceTokens } from '../../server/sessions/prices.ts'
 import { foldEvents } from '../../server/sessions/session.ts'
+import { parseContext } from '../support/parse-context.ts'
 import { runOf, SHAPES } from './events.ts'
 import { positions } from './requests.ts'
 
@@ -79,12 +80,14 @@ function render(variant: number): RenderedRows {
   const body = Array.from({ length: SESSIONS }, (_, s) =>
     runOf(SHAPES.array1000.perSession, variant * 1000 + s, `copied-${variant}-${s}`),
   ).flat()
-  const { sessions } = parsePlatformA(body, {
-    projectId: 1,
-    receivedAt,
-    arrivalUs: receivedAt * 1000,
-    price: (model, prompt, completion, at) => priceTokens(undefined, model, prompt, completion, at),
-  })
+  const { sessions } = parsePlatformA(
+    body,
+    parseContext({
+      receivedAt,
+      arrivalUs: receivedAt * 1000,
+      price: (model, prompt, completion, at) => priceTokens(undefined, model, prompt, completion, at),
+    }),
+  )
   const day = new Date(receivedAt).toISOString().slice(0, 10)
   const sorted = sessions.toSorted((a, b) => (a.identity.id < b.identity.id ? -1 : 1))
   const sessionRows = sorted.map(({ identity, events }) =>

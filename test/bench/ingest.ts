@@ -31,9 +31,25 @@ interface Round {
   cpu: { server: number; postgres: number; load: number; others: number } | null
 }
 
-const ARMS: { name: string; target: 'product' | BaselineOptions['kind']; shape: ShapeName; connections: number }[] = [
+interface Arm {
+  name: string
+  target: 'product' | 'unlogged' | BaselineOptions['kind']
+  shape: ShapeName
+  connections: number
+  isKeyed?: boolean
+}
+
+const ARMS: Arm[] = [
   { name: 'single events, 64 connections', target: 'product', shape: 'single', connections: 64 },
   { name: 'single events, 256 connections', target: 'product', shape: 'single', connections: 256 },
+  { name: 'the same without the ingest log', target: 'unlogged', shape: 'single', connections: 256 },
+  {
+    name: 'the same with an Idempotency-Key each',
+    target: 'product',
+    shape: 'single',
+    connections: 256,
+    isKeyed: true,
+  },
   { name: 'arrays of 100, 8 connections', target: 'product', shape: 'array100', connections: 8 },
   { name: 'arrays of 1,000, 8 connections', target: 'product', shape: 'array1000', connections: 8 },
   { name: 'bare server, 64', target: 'bare', shape: 'single', connections: 64 },
@@ -55,6 +71,11 @@ export async function benchIngest(stand: Stand, { profile }: { profile: boolean 
   const targets = new Map<string, Target>([
     ['product', { port: Number(server.url.port), pid: server.child.pid!, sql: product.sql, isProduct: true }],
   ])
+  if (!profile) {
+    const preload = ['--import', 'tsx', '--import', new URL('./without-log.ts', import.meta.url).href]
+    const { url, child } = await stand.server(product.url, preload)
+    targets.set('unlogged', { port: Number(url.port), pid: child.pid!, sql: product.sql, isProduct: true })
+  }
   for (const kind of ['bare', 'validated', 'transaction', 'statement'] as const) {
     const sql = kind === 'transaction' || kind === 'statement' ? single : null
     const options: BaselineOptions = { kind, ...(sql && { databaseUrl: sql.url }) }
@@ -90,11 +111,11 @@ export async function benchIngest(stand: Stand, { profile }: { profile: boolean 
 
 /** Every round begins with empty tables and no work left over from the one before. */
 async function empty(sql: postgres.Sql): Promise<void> {
-  await sql`truncate sessions, events`
+  await sql`truncate sessions, events, idempotency_keys, ingest_accepted`
   await sql`checkpoint`
 }
 
-async function loadRound(stand: Stand, target: Target, arm: (typeof ARMS)[number], prefix: string) {
+async function loadRound(stand: Stand, target: Target, arm: Arm, prefix: string) {
   const { child } = await stand.helper('./load.ts', {})
   const used = cpuOf(stand, target.pid, child.pid!)
   const job: LoadJob = {
@@ -104,6 +125,7 @@ async function loadRound(stand: Stand, target: Target, arm: (typeof ARMS)[number
     key: KEY,
     shape: arm.shape,
     connections: arm.connections,
+    ...(arm.isKeyed && { isKeyed: true }),
     warmUpMs: WARM_UP_MS,
     measureMs: MEASURE_MS,
     prefix,
@@ -181,6 +203,8 @@ function sectionOf(rounds: Map<string, Round[]>, verdicts: string[]): Section {
       ['bare server, 64'],
     ],
     'single events, 256 connections': [['bare server with validation, 256', 0.55], ['bare server, 256']],
+    'the same without the ingest log': [['single events, 256 connections']],
+    'the same with an Idempotency-Key each': [['single events, 256 connections']],
     'arrays of 100, 8 connections': [[COPY, 0.45]],
     'arrays of 1,000, 8 connections': [[COPY, 0.45]],
   }

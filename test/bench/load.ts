@@ -11,6 +11,8 @@ export interface LoadJob {
   key: string
   shape: ShapeName
   connections: number
+  /** every request has an Idempotency-Key of its own */
+  isKeyed?: boolean
   warmUpMs: number
   measureMs: number
   /** begins the session ids, at most 12 characters */
@@ -73,7 +75,7 @@ class Load {
   private connect(index: number): Promise<void> {
     const { host, port, path, key, shape, prefix } = this.job
     const head = `POST ${path} HTTP/1.1\r\nhost: ${host}:${port}\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n`
-    const requests = renderRequests(shape, head, index)
+    const requests = renderRequests(shape, head, index, this.job.isKeyed)
     const ids = new SessionIds(`${prefix}-${index.toString(36)}`)
     return new Promise((resolve) => {
       const socket = net.connect({ host, port, noDelay: true })

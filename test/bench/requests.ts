@@ -17,8 +17,13 @@ export interface RenderedRequest {
 
 const marker = (session: number) => `@${String(session).padStart(ID_LENGTH - 1, '@')}`
 
-/** A connection's own requests: a request that is being sent must not be written to by another. */
-export function renderRequests(shape: ShapeName, head: string, salt: number): RenderedRequest[] {
+/**
+ * A connection's own requests: a request that is being sent must not be written to by another.
+ * @param isKeyed gives each request an Idempotency-Key of its own
+ */
+export function renderRequests(shape: ShapeName, plainHead: string, salt: number, isKeyed = false): RenderedRequest[] {
+  const keyed = (step: number) => plainHead + (isKeyed ? `idempotency-key: ${marker(0)}-${step}\r\n` : '')
+  const head = keyed(0)
   if (shape !== 'single') {
     const { events, perSession } = SHAPES[shape]
     return Array.from({ length: 2 }, (_, variant) =>
@@ -36,7 +41,7 @@ export function renderRequests(shape: ShapeName, head: string, salt: number): Re
   for (let i = 0; i < VARIANTS; i++) {
     // Four in five runs are one post; every fifth takes three.
     if (i % 5 < 4) requests.push(render(head, [closingEvent(salt * 100 + i, marker(0))], false, false))
-    else runOf(3, salt * 100 + i, marker(0)).forEach((step, n) => requests.push(render(head, [step], false, n > 0)))
+    else runOf(3, salt * 100 + i, marker(0)).forEach((step, n) => requests.push(render(keyed(n), [step], false, n > 0)))
   }
   return requests
 }

@@ -11,6 +11,7 @@ import { migrate } from '../../server/database/migrate.ts'
 import { ensurePartitions } from '../../server/database/partitions.ts'
 
 export const KEY = 'rw_bench_0123456789abcdefghijklmnopqrstuvwxyz'
+export const ADMIN = { email: 'bench@example.com', password: 'a password for the bench' }
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 export class Stand {
@@ -72,6 +73,8 @@ export class Stand {
         DATABASE_URL: databaseUrl,
         DATA_DIR: join(this.folder, 'server'),
         INIT_API_KEY: KEY,
+        INIT_ADMIN_EMAIL: ADMIN.email,
+        INIT_ADMIN_PASSWORD: ADMIN.password,
         LOG_LEVEL: 'warn',
         RATE_LIMIT_PER_MINUTE: '1000000000',
         // So that it also ends when this process is killed.

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { openFolder } from '../support/folder.ts'
 import { freePort, startProcess, type ServerProcess } from '../support/process.ts'
 import { KEY } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 let dataDir: string
 const started: ServerProcess[] = []
@@ -44,8 +45,10 @@ async function sessions(server: ServerProcess): Promise<string[]> {
 
 test('it says where it is and how to sign in, and a signal to the whole group stops it without losing anything', async () => {
   const server = await start()
-  expect(server.output()).toContain(`Runwatch is ready at ${server.url}`)
-  expect(server.output()).toMatch(/one-time link[^]*\/set-up#token=[\w-]{43}/)
+  // It answers a moment before it says so.
+  const said = await until(server.output, (text) => text.includes('/set-up#'))
+  expect(said).toContain(`Runwatch is ready at ${server.url}`)
+  expect(said).toMatch(/one-time link[^]*\/set-up#token=[\w-]{43}/)
   expect(await post(server, 'first')).toBe(200)
   // What a terminal does on Ctrl-C, and npm once more.
   process.kill(-server.child.pid!, 'SIGINT')

@@ -89,7 +89,7 @@ test('one execution posted 20 times through both at once is one session with its
   expect(row).toEqual({ event_count: 3, events: 3 })
 })
 
-test('a key made on one works on the other, and stops there when it is revoked here', async () => {
+test('a key made on one works on the other, and stops there within a second when it is revoked here', async () => {
   const signedIn = await fetch(`${one.url}/api/auth/sign-in`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -111,5 +111,5 @@ test('a key made on one works on the other, and stops there when it is revoked h
     (await post(two, 'platform-a', { session_id: 'k', type: 'span' }, createApiKey.secret)).status
   await until(status, (code) => code === 200)
   await mutate(`mutation { revokeApiKey(id: "${createApiKey.apiKey.id}") { id } }`)
-  await until(status, (code) => code === 403)
+  await until(status, (code) => code === 403, 1_000)
 })

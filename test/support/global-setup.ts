@@ -1,16 +1,21 @@
-// Once per run: dashboard built, browser unpacked, Postgres in a folder of its own with a migrated template.
-import { rm } from 'node:fs/promises'
+// Once per run: dashboard built, browser unpacked, Postgres in a folder of its own with a migrated template; after it,
+// no secret in any log.
+import { copyFile, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 import { buildDashboardIfStale } from '../../server/dashboard-build.ts'
 import { startEmbeddedPostgres } from '../../server/database/embedded.ts'
 import { unpackChromium } from './chromium.ts'
 import { openFolder } from './folder.ts'
+import { checkLogs } from './log-secrecy.ts'
 import { migrate } from '../../server/database/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     databaseUrl: string
+    /** every server of the run logs into a file of it */
+    logFolder: string
   }
 }
 
@@ -23,10 +28,22 @@ export default async function setup(project: TestProject) {
   await migrate(template)
   await template.end()
   await admin.end()
+  const logFolder = join(folder, 'logs')
+  await mkdir(logFolder)
   project.provide('databaseUrl', embedded.url)
+  project.provide('logFolder', logFolder)
   return async () => {
     await embedded.stop()
-    await rm(folder, { recursive: true, force: true })
+    try {
+      await copyFile(join(embedded.dataFolder, 'postgres.log'), join(logFolder, 'postgres.log'))
+      await checkLogs(logFolder)
+    } catch (error) {
+      // Vitest prints what a teardown throws, and calls the run a success.
+      process.exitCode = 1
+      throw error
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
   }
 }
 

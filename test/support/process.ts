@@ -1,7 +1,10 @@
 // Runwatch as a process of its own, started as `npm start` starts it.
 import { spawn, type ChildProcess } from 'node:child_process'
+import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
 import { until } from './until.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -28,14 +31,19 @@ export async function startProcess(env: Record<string, string>, { isReady = true
   const port = env.PORT ?? String(await freePort())
   const child = spawn(process.execPath, ['--import', 'tsx', 'server/main.ts'], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, LOG_LEVEL: 'warn', ...env, PORT: port },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, LOG_LEVEL: 'trace', ...env, PORT: port },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own, as a terminal gives it: a signal to the group reaches all that it holds.
     detached: true,
   })
+  const logFile = join(inject('logFolder'), `process-${child.pid}.log`)
   let text = ''
-  child.stdout!.on('data', (data) => (text += data))
-  child.stderr!.on('data', (data) => (text += data))
+  const keep = (data: Buffer) => {
+    text += data
+    appendFileSync(logFile, data)
+  }
+  child.stdout!.on('data', keep)
+  child.stderr!.on('data', keep)
   const exited = new Promise<number | null>((resolve) => child.on('exit', (code) => resolve(code)))
   const url = `http://127.0.0.1:${port}`
   const server = { child, url, output: () => text, exited }

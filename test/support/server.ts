@@ -1,12 +1,16 @@
 // A whole Runwatch in this process on a free port, and what tests do with it over real sockets.
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inject } from 'vitest'
 import { readConfig } from '../../server/config.ts'
 import { DASHBOARD_FOLDER } from '../../server/dashboard-build.ts'
 import { makeLogger } from '../../server/log.ts'
 import { startRunwatch, type Runwatch } from '../../server/runwatch.ts'
 import { newDatabase, type TestDatabase } from './database.ts'
+import { ADMIN, KEY } from './secrets.ts'
 
-export const KEY = 'rw_test_0123456789abcdefghijklmnopqrstuvwxyz'
-export const ADMIN = { email: 'admin@example.com', password: 'correct horse battery' }
+export { ADMIN, KEY }
 
 export interface TestServer {
   runwatch: Runwatch
@@ -20,6 +24,8 @@ export interface TestServer {
   query<T = any>(query: string, variables?: object, headers?: Record<string, string>): Promise<T>
   /** The same without failing: status and body as they came. */
   graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<Answer>
+  /** What it logged so far. */
+  log(): string
   /** Cookie of the signed-in admin. */
   signIn(): Promise<string>
   stop(): Promise<void>
@@ -41,10 +47,12 @@ export async function startServer(
     INIT_API_KEY: KEY,
     INIT_ADMIN_EMAIL: ADMIN.email,
     INIT_ADMIN_PASSWORD: ADMIN.password,
-    LOG_LEVEL: 'silent',
+    LOG_LEVEL: 'trace',
     ...options.env,
   })
-  const runwatch = await startRunwatch(config, { log: makeLogger(config.logLevel), dashboardFolder: DASHBOARD_FOLDER })
+  const logFile = join(inject('logFolder'), `${randomUUID()}.log`)
+  const log = makeLogger(config.logLevel, logFile)
+  const runwatch = await startRunwatch(config, { log, dashboardFolder: DASHBOARD_FOLDER })
   const url = runwatch.address
   const send = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(url + path, init)
@@ -77,6 +85,7 @@ export async function startServer(
       if (body.errors) throw new Error(JSON.stringify(body.errors))
       return body.data
     },
+    log: () => readFileSync(logFile, 'utf8'),
     signIn: async () => {
       const { status, headers } = await send('/api/auth/sign-in', {
         method: 'POST',

@@ -26,6 +26,52 @@ export function socketClient(
   })
 }
 
+export interface PlainSocket {
+  socket: WebSocket
+  /** what came, as JSON */
+  messages: any[]
+  /** resolves with the close code */
+  closed: Promise<number>
+  send(...messages: object[]): void
+  /** says who it is, and waits until that is taken */
+  init(): Promise<void>
+}
+
+/** A socket without a client: it sends what it is told to, in whatever order. */
+export async function plainSocket(
+  url: string,
+  {
+    headers = {},
+    protocols = ['graphql-transport-ws'],
+  }: { headers?: Record<string, string>; protocols?: string[] } = {},
+): Promise<PlainSocket> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, protocols, { headers })
+  const messages: any[] = []
+  socket.on('message', (data) => messages.push(JSON.parse(String(data))))
+  const closed = new Promise<number>((resolve) => socket.on('close', resolve))
+  await new Promise((resolve, reject) => {
+    socket.once('open', resolve)
+    socket.once('error', reject)
+  })
+  socket.on('error', () => {})
+  const send = (...all: object[]) => {
+    for (const message of all) socket.send(JSON.stringify(message))
+  }
+  const init = async () => {
+    const taken = new Promise<void>((resolve) => socket.once('message', () => resolve()))
+    send(INIT)
+    await taken
+  }
+  return { socket, messages, closed, send, init }
+}
+
+export const INIT = { type: 'connection_init', payload: { 'x-api-key': KEY } }
+export const operation = (id: string, query: string, variables?: object) => ({
+  type: 'subscribe',
+  id,
+  payload: { query, variables },
+})
+
 export function subscribe<T = any>(
   client: Client,
   query: string,
