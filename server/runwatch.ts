@@ -12,6 +12,8 @@ import { startEmbeddedPostgres } from './database/embedded.ts'
 import { migrate } from './database/migrate.ts'
 import { dropOldPartitions, ensurePartitions } from './database/partitions.ts'
 import type { Services } from './graphql/context.ts'
+import { Classifier } from './failures/classifier.ts'
+import { FixedThresholdSettings } from './failures/fixed-thresholds.ts'
 import { Intake } from './ingest/intake.ts'
 import { IngestLog } from './ingest/log.ts'
 import { SendAgain } from './ingest/send-again.ts'
@@ -69,8 +71,9 @@ export async function startRunwatch(
     const keys = new KeyRing(database.jobs, () => bus.publishSettings())
     const prices = new OwnPrices(database.jobs, () => bus.publishSettings())
     const projects = new Projects(database.jobs, () => bus.publishSettings())
+    const fixedThresholds = new FixedThresholdSettings(database.jobs, () => bus.publishSettings())
     const people = new People(database.jobs)
-    const loadSettings = () => Promise.all([keys.load(), prices.load(), projects.load()])
+    const loadSettings = () => Promise.all([keys.load(), prices.load(), projects.load(), fixedThresholds.load()])
     await loadSettings()
     bus.onSettingsChanged(
       () => void loadSettings().catch((error: unknown) => onError(error, 'settings could not be read')),
@@ -82,11 +85,28 @@ export async function startRunwatch(
     if (config.initAdmin) await people.setAdmin(config.initAdmin.email, config.initAdmin.password, { onlyIfNone: true })
 
     const feed = new SessionFeed(bus, database.reads, onError)
-    const queue = new WriteQueue({ sql: database.ingest, onCommitted: (written) => bus.publish(written), onError })
+    const classifier = new Classifier({
+      sql: database.classify,
+      fixed: fixedThresholds,
+      onClassified: (sessions, patternIds) => {
+        bus.publish(sessions)
+        if (patternIds.length > 0) bus.publishIds('patterns', patternIds)
+      },
+      onError,
+    })
+    closers.push(() => classifier.close())
+    const queue = new WriteQueue({
+      sql: database.ingest,
+      onCommitted: (written) => {
+        bus.publish(written)
+        classifier.due(written.flatMap(({ id, isDue }) => (isDue ? id : [])))
+      },
+      onError,
+    })
     const ingestLog = new IngestLog({
       sql: database.log,
       server: `${hostname()}:${config.port}`,
-      onWritten: (ids) => bus.publishLogged(ids),
+      onWritten: (ids) => bus.publishIds('ingestLog', ids),
       onError,
     })
     closers.push(() => ingestLog.close())
@@ -134,6 +154,7 @@ export async function startRunwatch(
       },
     }
     const dashboard = await loadDashboard(dashboardFolder)
+    classifier.start()
     const app = await buildApp({ config, database, access, services, queue, intake, ingestLog, dashboard, log })
     closers.push(() => app.close())
     const address = await app.listen()

@@ -10,6 +10,8 @@ export interface Database {
   ingest: Sql
   reads: Sql
   jobs: Sql
+  /** reads what was committed and writes what was found in it; waits for no other background work */
+  classify: Sql
   /** for what may be lost with a crash of Postgres: it does not wait for the disk */
   log: Sql
   /** whether the database answers */
@@ -23,7 +25,14 @@ export interface DatabaseOptions {
   prepare: boolean
 }
 
-const STATEMENT_TIMEOUT_MS = { ingest: 20_000, reads: 10_000, jobs: 60_000, log: 20_000, health: 2_000 }
+const STATEMENT_TIMEOUT_MS = {
+  ingest: 20_000,
+  reads: 10_000,
+  jobs: 60_000,
+  classify: 20_000,
+  log: 20_000,
+  health: 2_000,
+}
 const PULSE_EVERY_MS = 1_000
 
 /** At most this many flushes run at once; more gain nothing (one or two measured as good as four). */
@@ -63,6 +72,7 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
   // A plan that fits any value reads a million rows where the value at hand needs one.
   const reads = open('reads', 8, { plan_cache_mode: 'force_custom_plan' }, true)
   const jobs = open('jobs', 3)
+  const classify = open('classify', 2, { enable_seqscan: false, plan_cache_mode: 'force_generic_plan' })
   const log = open('log', 1, { synchronous_commit: 'off' })
   const health = open('health', 1)
   let wasSilent = false
@@ -70,7 +80,7 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
     const answer = await health.ask()
     if (answer === 'yes' && wasSilent) {
       // What was asked meanwhile may never be answered. A write is tried again, so it need not be waited for.
-      for (const pool of [reads, jobs, log]) pool.replace(false)
+      for (const pool of [reads, jobs, classify, log]) pool.replace(false)
       ingest.replace(true)
     }
     if (answer !== 'no') wasSilent = answer === 'silence'
@@ -82,11 +92,12 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
     ingest: ingest.sql,
     reads: reads.sql,
     jobs: jobs.sql,
+    classify: classify.sql,
     log: log.sql,
     ping,
     close: async () => {
       clearInterval(pulse)
-      await Promise.all([ingest, reads, jobs, log, health].map((pool) => pool.close()))
+      await Promise.all([ingest, reads, jobs, classify, log, health].map((pool) => pool.close()))
     },
   }
 }

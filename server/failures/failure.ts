@@ -63,6 +63,8 @@ export interface RunSession {
   platform: Platform
   agent: string | null
   status: Status
+  /** the status word that platform B sent */
+  reportedStatus: string | null
   mode: string | null
   errorMessage: string | null
   startedAt: number | null
@@ -137,4 +139,14 @@ export interface Finding {
   measured: number | null
   threshold: Threshold | null
   unit: MeasureUnit | null
+}
+
+export interface Rule {
+  category: FailureCategory
+  platform: Platform
+  /** one sentence for people who read the list of rules */
+  looksFor: string
+  /** why it can say nothing about this run, as a sentence; null where it can */
+  cannotTell(run: Run): string | null
+  find(run: Run): Finding
 }

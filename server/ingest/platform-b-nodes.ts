@@ -172,6 +172,12 @@ function readStart(value: unknown, result: ReadNodes): number | null {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 const isDuration = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1e12
 
+/** The first item's pair, in whichever of its forms it came. */
+function pairOf(value: unknown): Fields | null {
+  const pair = Array.isArray(value) ? value[0] : value
+  return isObject(pair) ? pair : isCount(pair) ? { item: pair } : null
+}
+
 /** Where a run's data came from; older versions leave out zeros. */
 function sourceOf(task: Fields): { node: string; run: number; output: number } | null {
   const first = Array.isArray(task.source) ? task.source.find(isObject) : null
@@ -255,6 +261,11 @@ function attributesOf(
     }))
   }
   if (items.length > 0) attributes.items = items.length
+  // Tell a batch, whose rounds go along the items of one input, from a loop.
+  const paired = pairOf(items[0]?.pairedItem)
+  if (paired && isCount(paired.item)) attributes.pairedItem = paired.item
+  if (paired?.sourceOverwrite) attributes.nextBatch = true
+  if (items.some((item) => isObject(item.redaction))) attributes.redacted = true
   if (finishReason) attributes.finishReason = finishReason
   const binary = items.flatMap((item) =>
     isObject(item.binary)

@@ -14,7 +14,11 @@ export interface Listener {
 
 const SESSION_CHANNEL = 'runwatch_sessions'
 const SETTINGS_CHANNEL = 'runwatch_settings'
-const LOG_CHANNEL = 'runwatch_ingest_log'
+/** Things that are named by their ids alone: entries of the ingest log, and patterns of failures. */
+const ID_CHANNELS = { ingestLog: 'runwatch_ingest_log', patterns: 'runwatch_patterns' } as const
+export type IdChannel = keyof typeof ID_CHANNELS
+/** null where there were too many to name */
+type IdListener = (ids: string[] | null) => void
 /** Some 20 messages a second, whatever the load: notices wait this long for others. */
 const COALESCE_MS = 50
 /** NOTIFY takes 8,000 bytes; a session takes 37 and its project a few more. */
@@ -25,7 +29,9 @@ const RETRY_MS = 1_000
 export class Bus {
   private listeners = new Set<Listener>()
   private settingsListeners = new Set<() => void>()
-  private logListeners = new Set<(ids: string[] | null) => void>()
+  private idListeners = { ingestLog: new Set<IdListener>(), patterns: new Set<IdListener>() }
+  private outgoingIds = new Map<IdChannel, Set<string> | null>()
+  private idTimer: NodeJS.Timeout | null = null
   private outgoing = new Map<string, number>()
   private timer: NodeJS.Timeout | null = null
   private settingsTimer: NodeJS.Timeout | null = null
@@ -54,19 +60,23 @@ export class Bus {
       },
       () => this.settingsChanged(),
     )
-    let isFirstLog = true
-    const log = await this.sql.listen(
-      LOG_CHANNEL,
-      (text) => {
-        const [origin, ...ids] = text.split(' ')
-        if (origin !== this.origin) this.logged(ids.length > 0 ? ids : null)
-      },
-      () => {
-        if (!isFirstLog) this.logged(null)
-        isFirstLog = false
-      },
+    const ids = await Promise.all(
+      (Object.keys(ID_CHANNELS) as IdChannel[]).map((channel) => {
+        let isFirst = true
+        return this.sql.listen(
+          ID_CHANNELS[channel],
+          (text) => {
+            const [origin, ...named] = text.split(' ')
+            if (origin !== this.origin) this.tell(channel, named.length > 0 ? named : null)
+          },
+          () => {
+            if (!isFirst) this.tell(channel, null)
+            isFirst = false
+          },
+        )
+      }),
     )
-    this.unlisten = [sessions.unlisten, settings.unlisten, log.unlisten]
+    this.unlisten = [sessions, settings, ...ids].map(({ unlisten }) => unlisten)
   }
 
   subscribe(listener: Listener): () => void {
@@ -91,15 +101,17 @@ export class Bus {
     this.settingsListeners.add(listener)
   }
 
-  /** Entries of the ingest log can be read; null where there are too many to name. */
-  publishLogged(ids: string[] | null): void {
-    this.logged(ids)
-    // Others that miss this read the log again when their connection is back.
-    if (!this.isClosed) void this.sql.notify(LOG_CHANNEL, [this.origin, ...(ids ?? [])].join(' ')).catch(() => {})
+  /** These can be read: here at once, elsewhere within some 50 ms. Null where there are too many to name. */
+  publishIds(channel: IdChannel, ids: string[] | null): void {
+    this.tell(channel, ids)
+    const waiting = this.outgoingIds.get(channel)
+    if (waiting === null || ids === null) this.outgoingIds.set(channel, null)
+    else this.outgoingIds.set(channel, new Set([...(waiting ?? []), ...ids]))
+    if (!this.isClosed) this.idTimer ??= setTimeout(() => this.sendIds(), COALESCE_MS)
   }
 
-  onLogged(listener: (ids: string[] | null) => void): void {
-    this.logListeners.add(listener)
+  onIds(channel: IdChannel, listener: IdListener): void {
+    this.idListeners[channel].add(listener)
   }
 
   async close(): Promise<void> {
@@ -107,12 +119,24 @@ export class Bus {
     if (this.timer) clearTimeout(this.timer)
     if (this.settingsTimer) clearTimeout(this.settingsTimer)
     this.timer = null
+    if (this.idTimer) clearTimeout(this.idTimer)
+    this.sendIds()
     await this.send()
     await Promise.all(this.unlisten.map((stop) => stop().catch(() => {})))
   }
 
-  private logged(ids: string[] | null): void {
-    for (const listener of this.logListeners) listener(ids)
+  private tell(channel: IdChannel, ids: string[] | null): void {
+    for (const listener of this.idListeners[channel]) listener(ids)
+  }
+
+  private sendIds(): void {
+    this.idTimer = null
+    for (const [channel, waiting] of this.outgoingIds) {
+      const ids = waiting && waiting.size <= NOTICES_PER_MESSAGE ? [...waiting] : []
+      // Others that miss this read again when their connection is back.
+      void this.sql.notify(ID_CHANNELS[channel], [this.origin, ...ids].join(' ')).catch(() => {})
+    }
+    this.outgoingIds.clear()
   }
 
   private deliver(notices: SessionNotice[]): void {

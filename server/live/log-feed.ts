@@ -18,7 +18,7 @@ export class LogFeed {
     private readonly sql: Sql,
     private readonly onError: (error: unknown, what: string) => void,
   ) {
-    bus.onLogged((ids) => void this.logged(ids))
+    bus.onIds('ingestLog', (ids) => void this.logged(ids))
   }
 
   requests(projectIds: () => number[], filter: LogFilter): AsyncIterableIterator<Delivery<LoggedRequest>> {

@@ -17,6 +17,8 @@ const greatest = (name: string) => `greatest(s.${name}, excluded.${name})`
 
 const REPORTED = greatest('reported')
 const ENDED = least('ended')
+/** Whether a merge leaves the session closed. */
+export const IS_CLOSED = `coalesce(${REPORTED}, ${ENDED}) is not null`
 const SPAN = `nullif(extract(epoch from ${greatest('span_end')} - ${least('span_start')}) * 1000, 0)`
 const LATER_ERROR = `excluded.error_position is not null and (s.error_position is null or excluded.error_position >= s.error_position)`
 

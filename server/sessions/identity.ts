@@ -49,6 +49,9 @@ export const isContentKey = (key: string) => key.endsWith('-0000-000000000000')
 export const requestKeyId = (projectId: number, endpoint: string, key: string) =>
   uuidOf('request', String(projectId), endpoint, key)
 
+/** Names the same failure in every session, or with an agent's project and name before it, its pattern. */
+export const fingerprintId = (...parts: string[]) => uuidOf('failure', ...parts)
+
 export const fingerprintOf = (bytes: Uint8Array) => formatUuid(hash('sha256', bytes, 'hex'))
 
 function uuidOf(...parts: string[]): string {

@@ -1,7 +1,7 @@
 // How sessions and events are written: one statement that folds a whole flush, and the merge of a re-posted execution.
 import type postgres from 'postgres'
 import { arrayLiterals, columnNames, unnestArguments, unnestedColumns } from '../database/columns.ts'
-import { EVENT_COLUMNS, SESSION_COLUMNS, type EventWrite } from './columns.ts'
+import { EVENT_COLUMNS, IS_CLOSED, SESSION_COLUMNS, type EventWrite } from './columns.ts'
 import { KEY_COLUMNS, keyedFrom, sortedKeys, type KeyWrite } from './request-keys.ts'
 import type { EventDraft, SessionWrite, Status } from './session.ts'
 
@@ -14,6 +14,8 @@ export interface WrittenSession {
   projectId: number
   status: Status
   revision: string
+  /** closed, and changed since it was classified */
+  isDue: boolean
 }
 
 /** Rows of a flush turned out to be stored already: probe for them and fold again without. Nothing was written. */
@@ -22,26 +24,31 @@ export class AlreadyStored extends Error {}
 const EVENTS_FROM = SESSION_COLUMNS.length + 1
 const EXPECTED_FROM = EVENTS_FROM + EVENT_COLUMNS.length
 const KEYS_FROM = EXPECTED_FROM + 3
+const IS_DUE = "s.status <> 'RUNNING' and s.classified_content < s.content_revision"
 
 /**
  * Sessions first, sorted by id: their row locks serialize all writers of a session, give its events their revision in
  * commit order and cannot deadlock. A first revision is a time, so that a session that was deleted and is posted to again
  * goes on above what its readers hold. Counters come from the events given, so the statement fails on purpose (division
- * by zero) if any of them, or an execution, or a request's key was there already.
+ * by zero) if any of them, or an execution, or a request's key was there already. A closed session of platform A in which
+ * nothing carries an error has no failure: it counts as classified from the start.
  */
 const fold = (withKeys: boolean) => `
 with folded as (
-  insert into sessions as s (${columnNames(SESSION_COLUMNS)}, revision, content_revision)
-  select ${unnestedColumns(SESSION_COLUMNS, 'w')}, (extract(epoch from now()) * 1000000)::int8, 1
+  insert into sessions as s (${columnNames(SESSION_COLUMNS)}, revision, content_revision, classified_content)
+  select ${unnestedColumns(SESSION_COLUMNS, 'w')}, (extract(epoch from now()) * 1000000)::int8, 1,
+    (w.platform = 'PLATFORM_A' and w.status <> 'RUNNING' and w.error_count = 0)::int
   from unnest(${unnestArguments(SESSION_COLUMNS, 1)}) as w (${columnNames(SESSION_COLUMNS)})
   on conflict (id) do update set
     ${SESSION_COLUMNS.filter((column) => column.merge)
       .map((column) => `${column.name} = ${column.merge}`)
       .join(',\n    ')},
     revision = s.revision + 1,
-    content_revision = s.content_revision + 1
+    content_revision = s.content_revision + 1,
+    classified_content = case when s.error_count + excluded.error_count = 0 and ${IS_CLOSED}
+      then s.content_revision + 1 else s.classified_content end
   where s.platform = 'PLATFORM_A'
-  returning s.id, s.project_id, s.status, s.revision, s.first_seen_at
+  returning s.id, s.project_id, s.status, s.revision, s.first_seen_at, ${IS_DUE} as is_due
 ), stored as (
   insert into events (day, revision, ${columnNames(EVENT_COLUMNS)})
   select (f.first_seen_at at time zone 'UTC')::date, f.revision, ${unnestedColumns(EVENT_COLUMNS, 'w')}
@@ -50,7 +57,7 @@ with folded as (
   on conflict do nothing
   returning 1
 )${withKeys ? `, ${keyedFrom(KEYS_FROM)}` : ''}
-select f.id, f.project_id, f.status, f.revision,
+select f.id, f.project_id, f.status, f.revision, f.is_due,
   1 / (((select count(*) from folded) = $${EXPECTED_FROM}::int and (select count(*) from stored) = $${EXPECTED_FROM + 1}::int
     ${withKeys ? `and (select count(*) from keyed) = $${EXPECTED_FROM + 2}::int` : ''})::int) as whole
 from (select 1) one left join folded f on true`
@@ -98,7 +105,7 @@ export async function probeStored(
   events: { sessionId: string; key: string }[],
 ): Promise<{ sessions: Map<string, WrittenSession>; eventKeys: Set<string> }> {
   const sessions = await sql`
-    select id, project_id, status, revision from sessions where id = any(${sessionIds}::uuid[])`
+    select id, project_id, status, revision, ${sql.unsafe(IS_DUE)} as is_due from sessions s where id = any(${sessionIds}::uuid[])`
   const keys =
     events.length === 0
       ? []
@@ -160,7 +167,7 @@ export async function writeMergedExecution(
        ${kept.map((column) => `${column.name} = w.${column.name}${column.type.endsWith('[]') ? `::${column.type}` : ''}`).join(', ')}
      from unnest(${unnestArguments(SESSION_COLUMNS, 1)}) as w (${columnNames(SESSION_COLUMNS)})
      where s.id = w.id
-     returning s.id, s.project_id, s.status, s.revision, (s.first_seen_at at time zone 'UTC')::date::text as day`,
+     returning s.id, s.project_id, s.status, s.revision, ${IS_DUE} as is_due, (s.first_seen_at at time zone 'UTC')::date::text as day`,
     values,
     { prepare: true },
   )
@@ -172,7 +179,7 @@ export async function writeMergedExecution(
 }
 
 function writtenSession(row: postgres.Row): WrittenSession {
-  return { id: row.id, projectId: row.project_id, status: row.status, revision: row.revision }
+  return { id: row.id, projectId: row.project_id, status: row.status, revision: row.revision, isDue: row.is_due }
 }
 
 const number = (value: string | number | null) => (value === null ? null : Number(value))

@@ -1,0 +1,124 @@
+// What is known of an agent's earlier runs, kept in memory: each closed run is compared with those first seen before it.
+import type { Sql } from '../database/connect.ts'
+import type { Classification } from './classify.ts'
+import type { RunSession } from './failure.ts'
+import { HISTORY, type PastRuns } from './thresholds.ts'
+
+/** Other servers' runs are known after this time at the latest. */
+const KEEP_MS = 10_000
+/** More than are compared, so that sessions which come in another order find theirs too. */
+const KEPT_RUNS = 2 * HISTORY
+const MAX_AGENTS = 2_000
+
+interface PastRun {
+  id: string
+  firstSeenAt: number
+  latencyMs: number | null
+  costUsd: number | null
+  tokens: number | null
+  loopRounds: number | null
+  equalRounds: number | null
+}
+
+interface Kept {
+  until: number
+  /** newest first */
+  runs: PastRun[]
+  /** older runs than these are stored */
+  hasOlder: boolean
+}
+
+export class History {
+  private agents = new Map<string, Kept>()
+
+  constructor(private readonly sql: Sql) {}
+
+  /** The agent's last closed runs that were first seen before this one; of platform B alone, which has these rules. */
+  async before({ projectId, agent, firstSeenAt, id }: RunSession): Promise<PastRuns> {
+    const kept = await this.keptOf(projectId, agent)
+    const earlier = (runs: PastRun[]) => runs.filter((run) => run.firstSeenAt < firstSeenAt && run.id !== id)
+    let runs = earlier(kept.runs)
+    if (runs.length < HISTORY && kept.hasOlder)
+      runs = earlier(await readRuns(this.sql, projectId, agent, new Date(firstSeenAt), HISTORY + 1))
+    return pastRuns(runs.slice(0, HISTORY))
+  }
+
+  /** A run that was classified just now: the next one is compared with it too. */
+  note(session: RunSession, { activeMs, loopRounds, equalRounds }: Classification): void {
+    const kept = this.agents.get(keyOf(session.projectId, session.agent))
+    if (!kept) return
+    const run = {
+      ...spendOf(session),
+      id: session.id,
+      firstSeenAt: session.firstSeenAt,
+      latencyMs: activeMs,
+      loopRounds,
+      equalRounds,
+    }
+    const runs = kept.runs.filter(({ id }) => id !== session.id)
+    const place = runs.findIndex((other) => other.firstSeenAt <= run.firstSeenAt)
+    runs.splice(place < 0 ? runs.length : place, 0, run)
+    if (runs.length > KEPT_RUNS) kept.hasOlder = true
+    kept.runs = runs.slice(0, KEPT_RUNS)
+  }
+
+  private async keptOf(projectId: number, agent: string | null): Promise<Kept> {
+    const key = keyOf(projectId, agent)
+    const before = this.agents.get(key)
+    if (before && before.until > Date.now()) return before
+    const runs = await readRuns(this.sql, projectId, agent, null, KEPT_RUNS)
+    const kept = { until: Date.now() + KEEP_MS, runs, hasOlder: runs.length === KEPT_RUNS }
+    this.agents.delete(key)
+    this.agents.set(key, kept)
+    if (this.agents.size > MAX_AGENTS) this.agents.delete(this.agents.keys().next().value!)
+    return kept
+  }
+}
+
+const keyOf = (projectId: number, agent: string | null) => `${projectId} ${agent ?? ''}`
+
+/** What its models cost, where all of it is known, and the tokens, for comparing like with like. */
+const spendOf = ({ llmCalls, unpricedCalls, costUsd, tokens }: RunSession) => ({
+  costUsd: llmCalls > 0 && unpricedCalls === 0 ? costUsd : null,
+  tokens: llmCalls > 0 ? tokens : null,
+})
+
+async function readRuns(
+  sql: Sql,
+  projectId: number,
+  agent: string | null,
+  before: Date | null,
+  limit: number,
+): Promise<PastRun[]> {
+  const rows = await sql`
+    select id, extract(epoch from first_seen_at) * 1000 as first_seen_ms, coalesce(active_ms, duration_ms) as latency_ms,
+      case when llm_calls > 0 and unpriced_calls = 0 then cost_usd end as cost_usd,
+      case when llm_calls > 0 and (prompt_tokens is not null or completion_tokens is not null)
+        then coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0) end as tokens,
+      loop_rounds, equal_rounds
+    from sessions
+    where project_id = ${projectId} and ${agent === null ? sql`agent is null` : sql`agent = ${agent}`}
+      and platform = 'PLATFORM_B' and status <> 'RUNNING' ${before ? sql`and first_seen_at < ${before}` : sql``}
+    order by first_seen_at desc, id desc limit ${limit}`
+  const number = (value: unknown) => (value === null ? null : Number(value))
+  return rows.map((row) => ({
+    id: row.id as string,
+    firstSeenAt: Number(row.first_seen_ms),
+    latencyMs: row.latency_ms as number | null,
+    costUsd: number(row.cost_usd),
+    tokens: number(row.tokens),
+    loopRounds: row.loop_rounds as number | null,
+    equalRounds: row.equal_rounds as number | null,
+  }))
+}
+
+export function pastRuns(runs: Omit<PastRun, 'id' | 'firstSeenAt'>[]): PastRuns {
+  const known = (measure: keyof PastRuns) => runs.flatMap((run) => run[measure] ?? [])
+  return {
+    latencyMs: known('latencyMs'),
+    costUsd: known('costUsd'),
+    tokens: known('tokens'),
+    loopRounds: known('loopRounds'),
+    equalRounds: known('equalRounds'),
+  }
+}

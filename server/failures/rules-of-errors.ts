@@ -1,0 +1,131 @@
+// Rules that read errors: what threw, grouped so that the same error of one run is one failure. Pure.
+import type { EventType } from '../sessions/session.ts'
+import { adviceFor } from './causes.ts'
+import { describeError } from './fingerprint.ts'
+import type { FailureCategory, Finding, Found, Rule, Run, RunEvent, Severity } from './failure.ts'
+import { countOf } from './words.ts'
+
+const NOTHING = { found: [], measured: null, threshold: null, unit: null }
+
+const severityOfError = ({ session }: Run): Severity => (session.status === 'FAILED' ? 'HIGH' : 'MEDIUM')
+/** Said only of runs that are known to have come to their end. */
+const wentOn = ({ session: { platform, status, reportedStatus } }: Run) =>
+  status === 'COMPLETED' && (platform === 'PLATFORM_A' || reportedStatus?.toLowerCase() === 'success')
+    ? ' The run went on.'
+    : ''
+
+/** Platform A reads `error` and nothing else. */
+export function eventErrors(category: FailureCategory, what: string, isOfType: (type: EventType) => boolean): Rule {
+  return {
+    category,
+    platform: 'PLATFORM_A',
+    looksFor: `an event of type ${what} with the text of an error`,
+    cannotTell: () => null,
+    find: (run) => {
+      const failed = run.events.filter((event) => event.error !== null && isOfType(event.type))
+      const found = groupErrors(category, failed, run, ({ type, name }) =>
+        type === 'TOOL_CALL' ? `Tool ${quote(name)}` : type === 'LLM_CALL' ? `The call of model ${quote(name)}` : null,
+      )
+      return { ...NOTHING, found, sentence: `No event of type ${what} carries the text of an error.` }
+    },
+  }
+}
+
+const quote = (name: string | null) => (name === null ? 'without a name' : `"${name}"`)
+
+export function findNodeErrors(run: Run): Finding {
+  const { events, session } = run
+  // What a retry took over from the run before failed there.
+  const isCopied = (event: RunEvent) =>
+    session.mode === 'retry' && session.startedAt !== null && (event.occurredAt ?? Infinity) < session.startedAt
+  const failed = events.filter((event) => event.error !== null && !isCopied(event))
+  const messages = new Map<string, string[]>()
+  for (const { parentKey, error } of failed) {
+    if (parentKey !== null) messages.set(parentKey, [...(messages.get(parentKey) ?? []), error!.message])
+  }
+  // An agent that only hands on what its model or tool said is not to blame for it.
+  const blamed = failed.filter(({ key, error }) => !messages.get(key)?.some((inner) => isSame(error!.message, inner)))
+  const found = groupErrors('TOOL_FAILURE', blamed, run, ({ name }) => (name === null ? null : `"${name}"`))
+  return { ...NOTHING, found, sentence: `None of ${countOf(events.length, 'step')} carries an error.` }
+}
+
+const isSame = (outer: string, inner: string) => outer === inner || outer.includes(inner) || inner.includes(outer)
+
+/** One failure for each error that is the same: a node that fails for each of 12 items failed once, with 12 places. */
+function groupErrors(
+  category: FailureCategory,
+  failed: RunEvent[],
+  run: Run,
+  who: (event: RunEvent) => string | null,
+): Found[] {
+  const groups = new Map<string, Found>()
+  for (const event of failed) {
+    const error = event.error!
+    const { cause, fingerprint } = describeError(category, event.name, error)
+    const group = groups.get(fingerprint)
+    if (group) {
+      group.evidence.push(event.key)
+      continue
+    }
+    groups.set(fingerprint, {
+      category,
+      severity: severityOfError(run),
+      cause,
+      subject: event.name,
+      sentence: `${who(event) ?? 'The run'} failed: ${firstWords(error.message)}${wentOn(run)}`,
+      advice: adviceFor(cause),
+      fingerprint,
+      errorText: error.message,
+      measured: null,
+      threshold: null,
+      unit: null,
+      evidence: [event.key],
+    })
+  }
+  for (const found of groups.values()) {
+    const times = found.evidence.length
+    if (times > 1) found.sentence = found.sentence.replace(' failed: ', ` failed ${times} times: `)
+  }
+  return [...groups.values()]
+}
+
+/** One line, ended like a sentence. */
+function firstWords(text: string): string {
+  const line = text
+    .replace(/<\/?[a-z][^<>]{0,300}>/gi, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  const short = line.length > 300 ? `${line.slice(0, 299).toWellFormed()}…` : line
+  return /[.!?…]$/.test(short) ? short : `${short}.`
+}
+
+export function findRunError(run: Run): Finding {
+  const { session } = run
+  if (session.status !== 'FAILED') return { ...NOTHING, found: [], sentence: 'The run was not reported as failed.' }
+  if (run.events.some((event) => event.error !== null))
+    return { ...NOTHING, found: [], sentence: 'The run failed because of a node: see there.' }
+  const category = 'RUN_FAILURE'
+  const error = session.errorMessage && { message: session.errorMessage, name: null, httpStatus: null }
+  const { cause, fingerprint } = error
+    ? describeError(category, null, error)
+    : { cause: null, fingerprint: `${category}\nno text` }
+  const found: Found = {
+    category,
+    severity: 'HIGH',
+    cause,
+    subject: null,
+    sentence: error
+      ? `The run failed: ${firstWords(error.message)}`
+      : 'The run was reported as failed, and nothing said why.',
+    advice: cause
+      ? adviceFor(cause)
+      : 'Send the error text too: the body of an error workflow holds it, or the whole execution with its data.',
+    fingerprint,
+    errorText: error && error.message,
+    measured: null,
+    threshold: null,
+    unit: null,
+    evidence: [],
+  }
+  return { ...NOTHING, found: [found], sentence: '' }
+}

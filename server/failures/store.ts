@@ -1,0 +1,281 @@
+// How a classification is read and written: closed sessions with their events, and what was found in them.
+import type { Sql } from '../database/connect.ts'
+import { arrayLiterals, columnNames, nestedArray, unnestArguments, type Column } from '../database/columns.ts'
+import { fingerprintId } from '../sessions/identity.ts'
+import type { Classification } from './classify.ts'
+import { rankOfSeverity, type Found, type RunEvent, type RunSession } from './failure.ts'
+
+/** A closed session as it was read; `contentRevision` says of which state the classification speaks. */
+export interface DueSession extends RunSession {
+  contentRevision: string
+  day: string
+  eventCount: number
+}
+
+const dueColumns = (sql: Sql) => sql`
+  s.id, s.project_id, s.platform, s.agent, s.status, s.reported_status, s.mode, s.error_message, extract(epoch from s.started_at) * 1000 as started_ms,
+  extract(epoch from s.first_seen_at) * 1000 as first_seen_ms, s.duration_ms, s.llm_calls, s.unpriced_calls, s.tokens_estimated,
+  s.prompt_tokens, s.completion_tokens, s.cost_usd, s.coverage, s.content_revision, s.event_count,
+  (s.first_seen_at at time zone 'UTC')::date::text as day`
+
+/** Of these sessions, those that are closed and have changed since they were classified. */
+export async function readDue(sql: Sql, ids: string[]): Promise<DueSession[]> {
+  const rows = await sql`
+    select ${dueColumns(sql)} from sessions s
+    where s.id = any(${ids}::uuid[]) and s.status <> 'RUNNING' and s.classified_content < s.content_revision`
+  return rows.map(dueSession)
+}
+
+/** One session to be explained, closed or not; null where there is none. */
+export async function readForExplaining(sql: Sql, id: string): Promise<DueSession | null> {
+  const rows = await sql`select ${dueColumns(sql)} from sessions s where s.id = ${id}`
+  return rows[0] ? dueSession(rows[0]) : null
+}
+
+/** Ids of closed, unclassified sessions that last got something in this time; the oldest first. */
+export async function findUnclassified(sql: Sql, from: Date, limit: number): Promise<string[]> {
+  const rows = await sql`
+    select id from sessions
+    where last_event_at >= ${from} and last_event_at < now() - interval '2 seconds'
+      and status <> 'RUNNING' and classified_content < content_revision
+    order by last_event_at limit ${limit}`
+  return rows.map(({ id }) => id as string)
+}
+
+const DIGEST_FROM_RUN = 4
+
+/**
+ * The events of sessions in timeline order, by session. Of platform A only those with an error are read: its rules look
+ * at nothing else. Digests of texts are made where a node ran so often that it may be a loop.
+ */
+export async function readEventsOf(sql: Sql, sessions: DueSession[]): Promise<Map<string, RunEvent[]>> {
+  const bySession = new Map<string, RunEvent[]>(sessions.map(({ id }) => [id, []]))
+  if (sessions.length === 0) return bySession
+  const rows = await sql`
+    select e.session_id, e.event_key, e.type, e.kind, e.name, e.run_index, e.parent_key, e.status, e.error, e.duration_ms,
+      extract(epoch from e.occurred_at) * 1000 as occurred_ms, e.attributes->>'nodeType' as node_type,
+      e.attributes->'source' as source, (e.attributes->>'pairedItem')::float8 as first_item,
+      e.attributes ? 'nextBatch' as is_next_batch, e.attributes ? 'nodeWasResumed' as was_resumed,
+      (e.attributes->>'items')::float8 as item_count
+    from unnest(${sessions.map(({ id }) => id)}::uuid[], ${sessions.map(({ day }) => day)}::date[],
+      ${sessions.map(({ platform }) => platform)}::text[]) as w (id, day, platform)
+    join events e on e.session_id = w.id and e.day = w.day and (w.platform = 'PLATFORM_B' or e.error is not null)
+    order by e.session_id, e.order_us, e.sequence, e.place, e.event_key`
+  const mayLoop = new Set<string>()
+  for (const row of rows) {
+    bySession.get(row.session_id as string)!.push(runEvent(row))
+    if (row.run_index >= DIGEST_FROM_RUN) mayLoop.add(row.session_id as string)
+  }
+  const looping = sessions.filter(({ id }) => mayLoop.has(id))
+  if (looping.length > 0) await addDigests(sql, looping, bySession)
+  return bySession
+}
+
+async function addDigests(sql: Sql, sessions: DueSession[], bySession: Map<string, RunEvent[]>): Promise<void> {
+  const rows = await sql`
+    select e.session_id, e.event_key, md5(e.input) as input_digest, md5(e.output) as output_digest
+    from unnest(${sessions.map(({ id }) => id)}::uuid[], ${sessions.map(({ day }) => day)}::date[]) as w (id, day)
+    join events e on e.session_id = w.id and e.day = w.day and e.run_index is not null and not e.attributes ? 'redacted'`
+  const digests = new Map(rows.map((row) => [`${row.session_id}/${row.event_key}`, row]))
+  for (const { id } of sessions) {
+    for (const event of bySession.get(id)!) {
+      const row = digests.get(`${id}/${event.key}`)
+      event.inputDigest = row?.input_digest ?? null
+      event.outputDigest = row?.output_digest ?? null
+    }
+  }
+}
+
+type Row = Record<string, any>
+const number = (value: unknown) => (value === null ? null : Number(value))
+
+function dueSession(row: Row): DueSession {
+  const { prompt_tokens: prompt, completion_tokens: completion } = row
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    platform: row.platform,
+    agent: row.agent,
+    status: row.status,
+    reportedStatus: row.reported_status,
+    mode: row.mode,
+    errorMessage: row.error_message,
+    startedAt: number(row.started_ms),
+    firstSeenAt: Number(row.first_seen_ms),
+    durationMs: row.duration_ms,
+    llmCalls: row.llm_calls,
+    unpricedCalls: row.unpriced_calls,
+    tokensEstimated: row.tokens_estimated,
+    tokens: prompt === null && completion === null ? null : Number(prompt ?? 0) + Number(completion ?? 0),
+    costUsd: number(row.cost_usd),
+    coverage: (row.coverage as { code: string }[]).map(({ code }) => code),
+    contentRevision: row.content_revision,
+    day: row.day,
+    eventCount: row.event_count,
+  }
+}
+
+function runEvent(row: Row): RunEvent {
+  return {
+    key: row.event_key,
+    type: row.type,
+    kind: row.kind,
+    name: row.name,
+    runIndex: row.run_index,
+    parentKey: row.parent_key,
+    status: row.status,
+    error: row.error,
+    durationMs: row.duration_ms,
+    occurredAt: number(row.occurred_ms),
+    nodeType: row.node_type,
+    source: row.source ?? [],
+    firstItem: row.first_item,
+    isNextBatch: row.is_next_batch ?? false,
+    wasResumed: row.was_resumed ?? false,
+    itemCount: row.item_count,
+    inputDigest: null,
+    outputDigest: null,
+  }
+}
+
+export interface Classified {
+  session: DueSession
+  classification: Classification
+}
+
+const MAX_EVIDENCE = 100
+
+// prettier-ignore
+const RESULT_COLUMNS: Column<Classified>[] = [
+  { name: 'id', type: 'uuid', value: ({ session }) => session.id },
+  { name: 'content_revision', type: 'int8', value: ({ session }) => session.contentRevision },
+  { name: 'failure_count', type: 'int4', value: ({ classification: { failures } }) => failures.length },
+  { name: 'failure_categories', type: 'text[]', value: ({ classification: { failures } }) => nestedArray([...new Set(failures.map(({ category }) => category))]) },
+  { name: 'severity', type: 'int2', value: ({ classification: { failures } }) => (failures[0] ? rankOfSeverity(failures[0].severity) : null) },
+  { name: 'rules_not_run', type: 'text[]', value: ({ classification: { notRun } }) => nestedArray(notRun.map(({ category }) => category)) },
+  { name: 'active_ms', type: 'float8', value: ({ classification }) => classification.activeMs },
+  { name: 'loop_rounds', type: 'int4', value: ({ classification }) => classification.loopRounds },
+  { name: 'equal_rounds', type: 'int4', value: ({ classification }) => classification.equalRounds },
+]
+
+interface FailureWrite {
+  session: DueSession
+  failure: Found & { key: string }
+  place: number
+}
+
+export const patternIdOf = (projectId: number, agent: string | null, failureKey: string) =>
+  fingerprintId(String(projectId), agent === null ? 'no agent' : `agent ${agent}`, failureKey)
+
+// prettier-ignore
+const FAILURE_COLUMNS: Column<FailureWrite>[] = [
+  { name: 'session_id', type: 'uuid', value: ({ session }) => session.id },
+  { name: 'failure_key', type: 'uuid', value: ({ failure }) => failure.key },
+  { name: 'project_id', type: 'int2', value: ({ session }) => session.projectId },
+  { name: 'pattern_id', type: 'uuid', value: ({ session, failure }) => patternIdOf(session.projectId, session.agent, failure.key) },
+  { name: 'place', type: 'int2', value: ({ place }) => place },
+  { name: 'category', type: 'text', value: ({ failure }) => failure.category },
+  { name: 'severity', type: 'int2', value: ({ failure }) => rankOfSeverity(failure.severity) },
+  { name: 'cause', type: 'text', value: ({ failure }) => failure.cause },
+  { name: 'subject', type: 'text', value: ({ failure }) => failure.subject },
+  { name: 'sentence', type: 'text', value: ({ failure }) => failure.sentence },
+  { name: 'advice', type: 'text', value: ({ failure }) => failure.advice },
+  { name: 'error_text', type: 'text', value: ({ failure }) => failure.errorText && failure.errorText.slice(0, 2_000).toWellFormed() },
+  { name: 'measured', type: 'float8', value: ({ failure }) => failure.measured },
+  { name: 'threshold', type: 'float8', value: ({ failure }) => failure.threshold && failure.threshold.value },
+  { name: 'unit', type: 'text', value: ({ failure }) => failure.unit },
+  { name: 'threshold_source', type: 'text', value: ({ failure }) => failure.threshold && failure.threshold.source },
+  { name: 'threshold_runs', type: 'int4', value: ({ failure }) => failure.threshold && failure.threshold.runs },
+  { name: 'evidence', type: 'uuid[]', value: ({ failure }) => nestedArray(failure.evidence.slice(0, MAX_EVIDENCE)) },
+  { name: 'evidence_count', type: 'int4', value: ({ failure }) => failure.evidence.length },
+]
+const FAILURES_FROM = RESULT_COLUMNS.length + 1
+const TITLES_AT = FAILURES_FROM + FAILURE_COLUMNS.length
+const AGENTS_AT = TITLES_AT + 1
+
+const cast = ({ name, type }: { name: string; type: string }, alias: string) =>
+  `${alias}.${name}${type.endsWith('[]') ? `::${type}` : ''}`
+
+/**
+ * One statement for many sessions. A session that is being written to at this moment is left out (it will be due again),
+ * so nobody waits for anybody; one that changed since it was read is left out too. What is found is upserted by its
+ * deterministic key and what is not found again goes, so to classify twice, or on two servers, changes nothing.
+ */
+const WRITE = `
+with w as materialized (
+  select * from unnest(${unnestArguments(RESULT_COLUMNS, 1)}) as w (${columnNames(RESULT_COLUMNS)})
+), f as materialized (
+  select * from unnest(${unnestArguments(FAILURE_COLUMNS, FAILURES_FROM)}, $${TITLES_AT}::text::text[], $${AGENTS_AT}::text::text[])
+    as f (${columnNames(FAILURE_COLUMNS)}, title, agent)
+), locked as materialized (
+  select s.id, s.failure_count > 0 or w.failure_count > 0 or s.rules_not_run <> w.rules_not_run::text[] as is_seen
+  from sessions s join w on w.id = s.id and w.content_revision = s.content_revision
+  where s.status <> 'RUNNING'
+  for update of s skip locked
+), done as (
+  update sessions s set classified_content = s.content_revision, revision = s.revision + l.is_seen::int,
+    ${RESULT_COLUMNS.slice(2)
+      .map((column) => `${column.name} = ${cast(column, 'w')}`)
+      .join(', ')}
+  from locked l join w on w.id = l.id
+  where s.id = l.id
+  returning s.id, s.project_id, s.last_event_at, l.is_seen
+), gone as (
+  delete from failures o using done d
+  where o.session_id = d.id and d.is_seen
+    and not exists (select from f where f.session_id = o.session_id and f.failure_key = o.failure_key)
+  returning o.pattern_id
+), patterns as (
+  insert into failure_patterns (id, project_id, agent, category, cause, subject, title)
+  select distinct on (f.pattern_id) f.pattern_id, f.project_id, f.agent, f.category, f.cause, f.subject, f.title
+  from f join done d on d.id = f.session_id order by f.pattern_id
+  on conflict (id) do nothing
+), kept as (
+  insert into failures (${columnNames(FAILURE_COLUMNS)}, seen_at)
+  select ${FAILURE_COLUMNS.map((column) => cast(column, 'f')).join(', ')}, d.last_event_at
+  from f join done d on d.id = f.session_id order by f.session_id, f.failure_key
+  on conflict (session_id, failure_key) do update set
+    ${FAILURE_COLUMNS.slice(2)
+      .map(({ name }) => `${name} = excluded.${name}`)
+      .join(', ')}
+  returning pattern_id
+)
+select d.id, d.project_id, d.is_seen, null::uuid as pattern_id from done d
+union all select null, null, null, pattern_id from gone
+union all select null, null, null, pattern_id from kept`
+
+/** @returns which sessions were written, whether anything about them can be seen to have changed, and patterns touched */
+export async function writeClassified(
+  sql: Sql,
+  classified: Classified[],
+): Promise<{ sessions: { id: string; projectId: number; isSeen: boolean }[]; patternIds: string[] }> {
+  const failures = classified.flatMap(({ session, classification }) =>
+    classification.failures.map((failure, place) => ({ session, failure, place })),
+  )
+  const titles = { name: 'title', type: 'text', value: ({ failure }: FailureWrite) => titleOf(failure) }
+  const agents = { name: 'agent', type: 'text', value: ({ session }: FailureWrite) => session.agent }
+  const rows = await sql.unsafe(
+    WRITE,
+    [...arrayLiterals(RESULT_COLUMNS, classified), ...arrayLiterals([...FAILURE_COLUMNS, titles, agents], failures)],
+    { prepare: true },
+  )
+  return {
+    sessions: rows.flatMap((row) =>
+      row.id === null
+        ? []
+        : { id: row.id as string, projectId: row.project_id as number, isSeen: row.is_seen as boolean },
+    ),
+    patternIds: [...new Set(rows.flatMap((row) => (row.pattern_id === null ? [] : (row.pattern_id as string))))],
+  }
+}
+
+const MAX_TITLE = 200
+
+/** What a pattern is called in lists: the error's first line as it first came, else what its category says. */
+function titleOf({ category, errorText, evidence, subject }: Found): string {
+  if (errorText !== null) return errorText.trim().split('\n')[0]!.slice(0, MAX_TITLE).toWellFormed()
+  if (category === 'LATENCY_SPIKE') return 'Took longer than usual'
+  if (category === 'COST_ANOMALY') return 'Cost more than usual'
+  if (category === 'INFINITE_LOOP') return `Endless loop at "${subject ?? ''}"`.slice(0, MAX_TITLE)
+  return evidence.length > 0 ? 'Failed without a text' : 'Reported as failed without a text'
+}

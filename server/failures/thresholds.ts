@@ -1,0 +1,101 @@
+// What is usual for an agent, as limits: fixed where a person fixed them, else worked out from its own last runs. Pure.
+import type { Threshold, Thresholds } from './failure.ts'
+
+/** Earlier runs that are looked at, the newest of them. */
+export const HISTORY = 200
+const ENOUGH = 20
+const PLENTY = 100
+
+/**
+ * From 20 earlier runs on the limit is 3 times their median, or a multiple of their upper end where that is more. The
+ * multiples were tried on simulated histories (see test/failures/thresholds.test.ts): smaller ones raise false alarms
+ * where durations have a long tail, and five times the usual top is above all of them.
+ */
+const MEDIANS = 3
+const TOPS = { plenty: { share: 0.98, times: 2 }, enough: { share: 0.95, times: 2 } }
+
+type Measure = keyof Thresholds
+
+/** `least` is never gone below; `unknown` holds while fewer than 20 runs are known. */
+export const LIMITS: Record<Measure, { least: number; unknown: number }> = {
+  latencyMs: { least: 1_000, unknown: 60_000 },
+  costUsd: { least: 0.01, unknown: 1 },
+  tokens: { least: 1_000, unknown: 50_000 },
+  loopRounds: { least: 20, unknown: 20 },
+  equalRounds: { least: 5, unknown: 5 },
+}
+
+/** What a person fixed; null where it is left to what is usual. */
+export interface FixedThresholds {
+  latencyMs: number | null
+  costUsd: number | null
+  tokens: number | null
+  loopRounds: number | null
+}
+export const NOTHING_FIXED: FixedThresholds = { latencyMs: null, costUsd: null, tokens: null, loopRounds: null }
+
+/** What a project and one of its agents fixed. */
+export interface Settings {
+  project: FixedThresholds
+  agent: FixedThresholds
+}
+export const NO_SETTINGS: Settings = { project: NOTHING_FIXED, agent: NOTHING_FIXED }
+
+/** An agent's earlier runs, newest first, at most 200 each; only those of which the measure is known. */
+export type PastRuns = Record<Measure, number[]>
+export const NO_PAST: PastRuns = { latencyMs: [], costUsd: [], tokens: [], loopRounds: [], equalRounds: [] }
+
+export function thresholdsOf(past: PastRuns, settings: Settings): Thresholds {
+  return {
+    latencyMs: thresholdOf('latencyMs', past, settings),
+    costUsd: thresholdOf('costUsd', past, settings),
+    tokens: thresholdOf('tokens', past, settings),
+    loopRounds: thresholdOf('loopRounds', past, settings),
+    equalRounds: thresholdOf('equalRounds', past, settings),
+  }
+}
+
+export function thresholdOf(measure: Measure, past: PastRuns, { project, agent }: Settings): Threshold {
+  const runs = past[measure].length
+  // Whoever says how many rounds are right says it of rounds that change nothing too.
+  const key = measure === 'equalRounds' ? 'loopRounds' : measure
+  if (agent[key] !== null)
+    return { value: agent[key], source: 'FIXED_FOR_AGENT', runs, because: 'fixed by a person for this agent' }
+  if (project[key] !== null)
+    return { value: project[key], source: 'FIXED_FOR_PROJECT', runs, because: 'fixed by a person for the project' }
+  return adaptive(measure, past[measure])
+}
+
+function adaptive(measure: Measure, values: number[]): Threshold {
+  const { least, unknown } = LIMITS[measure]
+  const runs = values.length
+  if (runs < ENOUGH) {
+    const known = runs === 0 ? 'no earlier run' : runs === 1 ? 'one earlier run' : `${runs} earlier runs`
+    return {
+      value: unknown,
+      source: 'DEFAULT',
+      runs,
+      because: `the default: only ${known} of this agent can be compared, ${ENOUGH} are needed`.replace(
+        'only no',
+        'no',
+      ),
+    }
+  }
+  const sorted = Float64Array.from(values).sort()
+  const { share, times } = runs >= PLENTY ? TOPS.plenty : TOPS.enough
+  const median = quantile(sorted, 0.5)
+  const top = quantile(sorted, share)
+  const value = Math.max(MEDIANS * median, times * top, least)
+  const because =
+    value === least
+      ? `the least limit there is: its last ${runs} runs stayed far below it`
+      : value === times * top
+        ? `${times} times what ${Math.round(share * 100)} % of its last ${runs} runs stayed within`
+        : `${MEDIANS} times the median of its last ${runs} runs`
+  return { value, source: 'ADAPTIVE', runs, because }
+}
+
+/** The least value that this share of all do not exceed. */
+function quantile(sorted: Float64Array, share: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]!
+}
