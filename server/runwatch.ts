@@ -20,6 +20,7 @@ import { SendAgain } from './ingest/send-again.ts'
 import { WriteQueue } from './ingest/write-queue.ts'
 import { Bus } from './live/bus.ts'
 import { LogFeed } from './live/log-feed.ts'
+import { PatternFeed } from './live/pattern-feed.ts'
 import { SessionFeed } from './live/session-feed.ts'
 import type { Logger } from './log.ts'
 import { OwnPrices } from './sessions/own-prices.ts'
@@ -141,6 +142,7 @@ export async function startRunwatch(
     let publicUrl = config.publicUrl ?? ''
     const services: Services = {
       sql: database.reads,
+      jobs: database.jobs,
       access,
       feed,
       prices,
@@ -148,6 +150,10 @@ export async function startRunwatch(
       retention,
       quiet: new QuietTimes(database.reads),
       logFeed: new LogFeed(bus, database.reads, onError),
+      patternFeed: new PatternFeed(bus, database.reads, onError),
+      patternChanged: (id) => bus.publishIds('patterns', [id]),
+      classifier,
+      fixedThresholds,
       sendAgain: new SendAgain({ sql: database.jobs, intake, log: ingestLog }),
       get baseUrl() {
         return publicUrl

@@ -1,11 +1,19 @@
 // Classifies sessions after their commit, and finds those that a crash left: what is due is a state, not a queue.
 import { kindOfError, withDeadline, type Sql } from '../database/connect.ts'
-import { classify } from './classify.ts'
-import type { Rule, Thresholds } from './failure.ts'
+import { classify, explain, type Explanation } from './classify.ts'
+import type { FailureCategory, Rule, Thresholds } from './failure.ts'
 import type { FixedThresholdSettings } from './fixed-thresholds.ts'
 import { History } from './history.ts'
 import { RULES } from './rules.ts'
-import { findUnclassified, readDue, readEventsOf, writeClassified, type Classified, type DueSession } from './store.ts'
+import {
+  findUnclassified,
+  readDue,
+  readEventsOf,
+  readForExplaining,
+  writeClassified,
+  type Classified,
+  type DueSession,
+} from './store.ts'
 import { thresholdsOf } from './thresholds.ts'
 
 const SESSIONS_PER_BATCH = 200
@@ -79,6 +87,25 @@ export class Classifier {
       await this.history.before(session),
       this.options.fixed.settingsFor(session.projectId, session.agent),
     )
+  }
+
+  /** What each rule says of a session; of what was found, as it was found. */
+  async explain(id: string, failures: { category: FailureCategory; sentence: string }[]): Promise<Explanation[]> {
+    const session = await readForExplaining(this.options.sql, id)
+    if (!session) return []
+    const events = (await readEventsOf(this.options.sql, [session])).get(id)!
+    const said = explain({ session, events, thresholds: await this.thresholdsFor(session) }, this.options.rules)
+    if (session.status === 'RUNNING') {
+      return said.map((one) => ({ ...one, outcome: 'CANNOT_TELL', sentence: 'The run is not closed yet.' }))
+    }
+    return said.map((one) => {
+      const found = failures.filter(({ category }) => category === one.category)
+      if (found.length > 0)
+        return { ...one, outcome: 'FOUND', sentence: found.map(({ sentence }) => sentence).join(' ') }
+      if (one.outcome !== 'FOUND') return one
+      const since = 'It was not found when the run was classified: the limits were others then.'
+      return { ...one, outcome: 'NOT_FOUND', sentence: `${one.sentence} ${since}` }
+    })
   }
 
   private async work(): Promise<void> {

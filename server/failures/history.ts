@@ -2,23 +2,13 @@
 import type { Sql } from '../database/connect.ts'
 import type { Classification } from './classify.ts'
 import type { RunSession } from './failure.ts'
-import { HISTORY, type PastRuns } from './thresholds.ts'
+import { HISTORY, pastRuns, type PastRun, type PastRuns } from './thresholds.ts'
 
 /** Other servers' runs are known after this time at the latest. */
 const KEEP_MS = 10_000
 /** More than are compared, so that sessions which come in another order find theirs too. */
 const KEPT_RUNS = 2 * HISTORY
 const MAX_AGENTS = 2_000
-
-interface PastRun {
-  id: string
-  firstSeenAt: number
-  latencyMs: number | null
-  costUsd: number | null
-  tokens: number | null
-  loopRounds: number | null
-  equalRounds: number | null
-}
 
 interface Kept {
   until: number
@@ -41,6 +31,11 @@ export class History {
     if (runs.length < HISTORY && kept.hasOlder)
       runs = earlier(await readRuns(this.sql, projectId, agent, new Date(firstSeenAt), HISTORY + 1))
     return pastRuns(runs.slice(0, HISTORY))
+  }
+
+  /** What the agent's next run will be compared with. */
+  async newest(projectId: number, agent: string | null): Promise<PastRuns> {
+    return pastRuns((await this.keptOf(projectId, agent)).runs.slice(0, HISTORY))
   }
 
   /** A run that was classified just now: the next one is compared with it too. */
@@ -83,7 +78,8 @@ const spendOf = ({ llmCalls, unpricedCalls, costUsd, tokens }: RunSession) => ({
   tokens: llmCalls > 0 ? tokens : null,
 })
 
-async function readRuns(
+/** Newest first. */
+export async function readRuns(
   sql: Sql,
   projectId: number,
   agent: string | null,
@@ -91,11 +87,11 @@ async function readRuns(
   limit: number,
 ): Promise<PastRun[]> {
   const rows = await sql`
-    select id, extract(epoch from first_seen_at) * 1000 as first_seen_ms, coalesce(active_ms, duration_ms) as latency_ms,
-      case when llm_calls > 0 and unpriced_calls = 0 then cost_usd end as cost_usd,
+    select id, extract(epoch from first_seen_at) * 1000 as "firstSeenAt", coalesce(active_ms, duration_ms) as "latencyMs",
+      case when llm_calls > 0 and unpriced_calls = 0 then cost_usd end as "costUsd",
       case when llm_calls > 0 and (prompt_tokens is not null or completion_tokens is not null)
         then coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0) end as tokens,
-      loop_rounds, equal_rounds
+      loop_rounds as "loopRounds", equal_rounds as "equalRounds"
     from sessions
     where project_id = ${projectId} and ${agent === null ? sql`agent is null` : sql`agent = ${agent}`}
       and platform = 'PLATFORM_B' and status <> 'RUNNING' ${before ? sql`and first_seen_at < ${before}` : sql``}
@@ -103,22 +99,11 @@ async function readRuns(
   const number = (value: unknown) => (value === null ? null : Number(value))
   return rows.map((row) => ({
     id: row.id as string,
-    firstSeenAt: Number(row.first_seen_ms),
-    latencyMs: row.latency_ms as number | null,
-    costUsd: number(row.cost_usd),
+    firstSeenAt: Number(row.firstSeenAt),
+    latencyMs: row.latencyMs as number | null,
+    costUsd: number(row.costUsd),
     tokens: number(row.tokens),
-    loopRounds: row.loop_rounds as number | null,
-    equalRounds: row.equal_rounds as number | null,
+    loopRounds: row.loopRounds as number | null,
+    equalRounds: row.equalRounds as number | null,
   }))
-}
-
-export function pastRuns(runs: Omit<PastRun, 'id' | 'firstSeenAt'>[]): PastRuns {
-  const known = (measure: keyof PastRuns) => runs.flatMap((run) => run[measure] ?? [])
-  return {
-    latencyMs: known('latencyMs'),
-    costUsd: known('costUsd'),
-    tokens: known('tokens'),
-    loopRounds: known('loopRounds'),
-    equalRounds: known('equalRounds'),
-  }
 }

@@ -1,5 +1,6 @@
 // Rules that measure: how long a run took, what its models cost, and how often its nodes repeated. Pure.
-import type { Finding, Found, Run, RunEvent, Severity, Threshold } from './failure.ts'
+import type { FailureCategory, Finding, Found, Run, RunEvent, Severity, Threshold, Thresholds } from './failure.ts'
+import type { PastRun } from './thresholds.ts'
 import { findLoops, isWait, type Loop } from './loops.ts'
 import { countOf, seconds, tokensText, usd } from './words.ts'
 
@@ -7,6 +8,19 @@ import { countOf, seconds, tokensText, usd } from './words.ts'
 export function severityByRatio(measured: number, threshold: number): Severity {
   const ratio = threshold > 0 ? measured / threshold : Infinity
   return ratio >= 4 ? 'CRITICAL' : ratio >= 2 ? 'HIGH' : 'MEDIUM'
+}
+
+/** The same comparisons as below, on what is kept of a run. Where its cost is not known, its tokens are compared. */
+export function isOverLimit(
+  category: FailureCategory,
+  run: Omit<PastRun, 'id' | 'firstSeenAt'>,
+  limits: Thresholds,
+): boolean {
+  const { latencyMs, costUsd, tokens, loopRounds, equalRounds } = run
+  if (category === 'LATENCY_SPIKE') return latencyMs !== null && latencyMs > limits.latencyMs.value
+  if (category === 'COST_ANOMALY')
+    return costUsd !== null ? costUsd > limits.costUsd.value : tokens !== null && tokens > limits.tokens.value
+  return (loopRounds ?? 0) >= limits.loopRounds.value || (equalRounds ?? 0) >= limits.equalRounds.value
 }
 
 /** How long the run was at work: what it spent in wait nodes somebody chose. Null where its duration is not known. */

@@ -45,6 +45,28 @@ export const NO_SETTINGS: Settings = { project: NOTHING_FIXED, agent: NOTHING_FI
 export type PastRuns = Record<Measure, number[]>
 export const NO_PAST: PastRuns = { latencyMs: [], costUsd: [], tokens: [], loopRounds: [], equalRounds: [] }
 
+/** What of a run others are compared with; null where it is not known. */
+export interface PastRun {
+  id: string
+  firstSeenAt: number
+  latencyMs: number | null
+  costUsd: number | null
+  tokens: number | null
+  loopRounds: number | null
+  equalRounds: number | null
+}
+
+export function pastRuns(runs: Omit<PastRun, 'id' | 'firstSeenAt'>[]): PastRuns {
+  const known = (measure: keyof PastRuns) => runs.flatMap((run) => run[measure] ?? [])
+  return {
+    latencyMs: known('latencyMs'),
+    costUsd: known('costUsd'),
+    tokens: known('tokens'),
+    loopRounds: known('loopRounds'),
+    equalRounds: known('equalRounds'),
+  }
+}
+
 export function thresholdsOf(past: PastRuns, settings: Settings): Thresholds {
   return {
     latencyMs: thresholdOf('latencyMs', past, settings),

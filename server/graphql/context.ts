@@ -3,8 +3,13 @@ import DataLoader from 'dataloader'
 import type { Access, Actor } from '../access/actor.ts'
 import type { Projects } from '../access/projects.ts'
 import type { Sql } from '../database/connect.ts'
+import type { Classifier } from '../failures/classifier.ts'
+import type { FixedThresholdSettings } from '../failures/fixed-thresholds.ts'
+import { readPatternsById, readRunCounts, readSparklines, type PatternRow } from '../failures/patterns.ts'
+import { readFailures, readLatest, type FailureRow } from '../failures/read.ts'
 import type { SendAgain } from '../ingest/send-again.ts'
 import type { LogFeed } from '../live/log-feed.ts'
+import type { PatternFeed } from '../live/pattern-feed.ts'
 import type { SessionFeed } from '../live/session-feed.ts'
 import type { OwnPrices } from '../sessions/own-prices.ts'
 import type { QuietTimes } from '../sessions/quiet.ts'
@@ -14,6 +19,8 @@ import type { Retention } from '../sessions/retention.ts'
 
 export interface Services {
   sql: Sql
+  /** for what people change */
+  jobs: Sql
   access: Access
   feed: SessionFeed
   quiet: QuietTimes
@@ -21,6 +28,11 @@ export interface Services {
   projects: Projects
   retention: Retention
   logFeed: LogFeed
+  patternFeed: PatternFeed
+  classifier: Classifier
+  fixedThresholds: FixedThresholdSettings
+  /** tells everyone who looks at patterns */
+  patternChanged(id: string): void
   sendAgain: SendAgain
   /** where people reach this server, for links */
   readonly baseUrl: string
@@ -33,7 +45,18 @@ export interface Context extends Services {
   readonly projectNames: ReadonlyMap<number, string>
   sessions: DataLoader<string, SessionRow | null>
   texts: DataLoader<EventRef, EventTexts | null, string>
+  failures: DataLoader<string, FailureRow[]>
+  /** counted over the last 7 days */
+  patterns: DataLoader<string, PatternRow | null>
+  latestFailures: DataLoader<string, FailureRow | null>
+  runCounts: DataLoader<PatternRow, number, string>
+  sparklines: DataLoader<PatternRow, number[], string>
 }
+
+const WEEK_MS = 7 * 86_400_000
+
+/** By what name something is said to have been done. */
+export const whoAsks = ({ actor }: Context) => (actor.kind === 'PERSON' ? actor.person.email : actor.key.name)
 
 export const isAdmin = ({ actor }: Context) => actor.kind === 'PERSON' && actor.person.role === 'ADMIN'
 
@@ -66,5 +89,29 @@ export function makeContext(services: Services, actor: Actor): Context {
       cache: false,
       cacheKeyFn: (ref) => `${ref.sessionId}/${ref.eventKey}`,
     }),
+    failures: new DataLoader((ids) => readFailures(services.sql, ids), { cache: false }),
+    patterns: new DataLoader(
+      async (ids) => {
+        const rows = await readPatternsById(services.sql, projectIds(), ids, new Date(Date.now() - WEEK_MS))
+        return ids.map((id) => rows.find((row) => row.id === id) ?? null)
+      },
+      { cache: false },
+    ),
+    latestFailures: new DataLoader((ids) => readLatest(services.sql, ids), { cache: false }),
+    // A batch is of one list, and so of one range.
+    runCounts: new DataLoader((patterns) => readRunCounts(services.sql, patterns, patterns[0]!.since), {
+      cache: false,
+    }),
+    sparklines: new DataLoader(
+      async (patterns) => {
+        const lines = await readSparklines(
+          services.sql,
+          patterns.map(({ id }) => id),
+          patterns[0]!.since,
+        )
+        return patterns.map(({ id }) => lines.get(id)!)
+      },
+      { cache: false },
+    ),
   }
 }

@@ -24,6 +24,12 @@ export function requestUuid(id: string | number): string {
   return uuid
 }
 
+export function patternUuid(id: string | number): string {
+  const uuid = UUID.test(String(id)) ? String(id) : partOf(String(id), 'FailurePattern')
+  if (!UUID.test(uuid)) throw notAnId(id, 'pattern')
+  return uuid
+}
+
 /** An event's id holds its session, the day that its session was first seen, and its key. */
 export const eventIdText = (ref: EventRef) => `${ref.sessionId}/${ref.day}/${ref.eventKey}`
 

@@ -2,7 +2,7 @@
 import { MAX_RETENTION_DAYS, type Project as Row } from '../access/projects.ts'
 import type { Deletion as DeletionRow, RetentionPreview as Preview } from '../sessions/retention.ts'
 import { builder, failure } from './builder.ts'
-import type { Context } from './context.ts'
+import { whoAsks, type Context } from './context.ts'
 import { sessionUuid } from './ids.ts'
 
 const Project = builder.objectRef<Row>('Project').implement({
@@ -41,7 +41,7 @@ const ProjectSettingsInput = builder.inputType('ProjectSettingsInput', {
   }),
 })
 
-function projectNamed(context: Context, name: string): Row {
+export function projectNamed(context: Context, name: string): Row {
   const found = context.projects.list().find((project) => project.name === name)
   if (!found) throw failure('NOT_FOUND', `There is no project "${name.slice(0, 80)}".`)
   return found
@@ -154,9 +154,8 @@ builder.mutationField('deleteAgentSessions', (t) =>
       agent: t.arg.string({ description: 'Null stands for sessions without a name.' }),
     },
     resolve: (_root, { project, agent }, context) => {
-      const { actor } = context
-      const who = actor.kind === 'PERSON' ? actor.person.email : actor.key.name
-      return context.retention.requestDeletion(projectNamed(context, project ?? 'default').id, agent ?? null, who)
+      const { id } = projectNamed(context, project ?? 'default')
+      return context.retention.requestDeletion(id, agent ?? null, whoAsks(context))
     },
   }),
 )

@@ -5,6 +5,9 @@ import './agent.ts'
 import './access.ts'
 import './ingest-log.ts'
 import './project.ts'
+import './failure.ts'
+import './pattern.ts'
+import './threshold.ts'
 import { builder } from './builder.ts'
 
 export const schema = builder.toSchema()

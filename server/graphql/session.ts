@@ -1,5 +1,6 @@
 // Sessions in GraphQL: the type, the list with its filter, one by id, and what changes.
 import { encodeGlobalID, resolveCursorConnection } from '@pothos/plugin-relay'
+import { rankOfSeverity } from '../failures/failure.ts'
 import { readEvents } from '../sessions/read-events.ts'
 import {
   readSessionByExternalId,
@@ -11,6 +12,7 @@ import type { CoverageNote as Note } from '../sessions/session.ts'
 import { builder, failure, MAX_EVENT_PAGE, MAX_NODES, MAX_PAGE, pageSize } from './builder.ts'
 import { DurationSource, Platform, SessionStatus, startOfRange, TimeRange } from './enums.ts'
 import { Event, eventKeyOf } from './event.ts'
+import { FailureCategory, Severity } from './failure-enums.ts'
 import { isUuid, sessionUuid } from './ids.ts'
 
 export const Session = builder.objectRef<SessionRow>('Session')
@@ -125,6 +127,8 @@ export const SessionFilter = builder.inputType('SessionFilter', {
     since: t.field({ type: 'DateTime', description: 'First seen at or after.' }),
     until: t.field({ type: 'DateTime', description: 'First seen before.' }),
     range: t.field({ type: TimeRange, description: 'First seen within this span up to now.' }),
+    category: t.field({ type: FailureCategory, description: 'With a failure of this category.' }),
+    minSeverity: t.field({ type: Severity, description: 'With a failure at least this bad.' }),
   }),
 })
 
@@ -144,6 +148,8 @@ export function readFilter(input: FilterInput | null | undefined): Filter {
     search: input.search,
     since,
     until: input.until,
+    category: input.category,
+    minSeverity: input.minSeverity && rankOfSeverity(input.minSeverity),
   }
 }
 

@@ -1,5 +1,6 @@
 // How sessions and agents are read. Every query names the projects it may see.
 import type { Sql } from '../database/connect.ts'
+import type { FailureCategory } from '../failures/failure.ts'
 import type { CoverageNote, DurationSource, Platform, Status } from './session.ts'
 
 export interface SessionRow {
@@ -35,6 +36,14 @@ export interface SessionRow {
   coverage: CoverageNote[]
   revision: string
   closedSequence: string | null
+  failureCount: number
+  /** each once, the primary failure's first */
+  failureCategories: FailureCategory[]
+  /** of the primary failure, 1 to 4 */
+  severity: number | null
+  rulesNotRun: FailureCategory[]
+  /** what is said of failures holds for the session as it stands */
+  classified: boolean
 }
 
 /** The conditions of a list, the same ones that `matches` checks for a changed session. */
@@ -45,6 +54,10 @@ export interface SessionFilter {
   search?: string | null
   since?: Date | null
   until?: Date | null
+  /** with a failure of this category */
+  category?: FailureCategory | null
+  /** with a failure at least as bad, 1 to 4 */
+  minSeverity?: number | null
 }
 
 export interface Page {
@@ -58,7 +71,8 @@ const sessionColumns = (sql: Sql) => sql`
   s.id, s.project_id, s.platform, s.external_id, s.workflow_id, s.agent, s.mode, s.status, s.reported_status,
   s.error_message, s.last_node, s.external_url, s.retry_of, s.first_seen_at, s.started_at, s.last_event_at, s.closed_at,
   s.duration_ms, s.duration_source, s.event_count, s.error_count, s.llm_calls, s.tool_calls, s.unpriced_calls,
-  s.tokens_estimated, s.models, s.prompt_tokens, s.completion_tokens, s.cost_usd, s.coverage, s.revision, s.closed_sequence`
+  s.tokens_estimated, s.models, s.prompt_tokens, s.completion_tokens, s.cost_usd, s.coverage, s.revision, s.closed_sequence,
+  s.failure_count, s.failure_categories, s.severity, s.rules_not_run, s.status <> 'RUNNING' and s.classified_content >= s.content_revision as classified`
 
 /** Rows in the order of the page: newest first, or oldest first when reading backward. */
 export async function readSessions(
@@ -74,13 +88,16 @@ export async function readSessions(
     : page.backward
       ? sql`and (s.first_seen_at, s.id) > (${from[0]}::timestamptz, ${from[1]}::uuid)`
       : sql`and (s.first_seen_at, s.id) < (${from[0]}::timestamptz, ${from[1]}::uuid)`
-  const { platform, status, since, until } = filter
+  const { platform, status, since, until, category, minSeverity } = filter
   const common = sql`
     ${platform ? sql`and s.platform = ${platform}` : sql``}
     ${status === 'RUNNING' ? sql`and s.status <> 'COMPLETED'` : sql``}
     ${status ? sql`and s.status = ${status}` : sql``}
     ${since ? sql`and s.first_seen_at >= ${since}` : sql``}
     ${until ? sql`and s.first_seen_at < ${until}` : sql``}
+    ${category || minSeverity ? sql`and s.failure_count > 0` : sql``}
+    ${category ? sql`and ${category} = any(s.failure_categories)` : sql``}
+    ${minSeverity ? sql`and s.severity >= ${minSeverity}` : sql``}
     ${beyond}`
   const names = filter.agents?.length ? filter.agents : null
   const search = filter.search?.trim()
@@ -147,12 +164,14 @@ export async function distinctAgents(sql: Sql, projectIds: number[]): Promise<st
 
 /** Whether a changed session belongs in a list with this filter. Says the same as the SQL above. */
 export function matches(filter: SessionFilter, row: SessionRow): boolean {
-  const { platform, status, agents, since, until } = filter
+  const { platform, status, agents, since, until, category, minSeverity } = filter
   if (platform && row.platform !== platform) return false
   if (status && row.status !== status) return false
   if (agents?.length && !agents.includes(row.agent)) return false
   if (since && row.firstSeenAt < since) return false
   if (until && row.firstSeenAt >= until) return false
+  if (category && !row.failureCategories.includes(category)) return false
+  if (minSeverity && (row.severity ?? 0) < minSeverity) return false
   const search = filter.search?.trim()
   if (!search) return true
   const contains = (text: string | null) => text !== null && text.toLowerCase().includes(search.toLowerCase())

@@ -1,0 +1,66 @@
+// Patterns that changed, read once per process and handed to the subscribers they concern.
+import type { Sql } from '../database/connect.ts'
+import { readPatternsById, type PatternRow } from '../failures/patterns.ts'
+import type { Bus } from './bus.ts'
+import { ConflatedQueue, type Delivery } from './conflated-queue.ts'
+
+interface Subscriber {
+  projectIds: () => number[]
+  since: () => Date
+  queue: ConflatedQueue<PatternRow>
+}
+
+/** Counting over a range takes longer than reading a row: what changes meanwhile is counted once. */
+const READ_EVERY_MS = 300
+const MAX_PENDING = 500
+
+export class PatternFeed {
+  private subscribers = new Set<Subscriber>()
+  private pending = new Set<string>()
+  private timer: NodeJS.Timeout | null = null
+
+  constructor(
+    bus: Bus,
+    private readonly sql: Sql,
+    private readonly onError: (error: unknown, what: string) => void,
+  ) {
+    bus.onIds('patterns', (ids) => this.changed(ids))
+  }
+
+  /** @param since start of the range whose sessions are counted */
+  patterns(projectIds: () => number[], since: () => Date): AsyncIterableIterator<Delivery<PatternRow>> {
+    const subscriber: Subscriber = {
+      projectIds,
+      since,
+      queue: new ConflatedQueue(() => this.subscribers.delete(subscriber)),
+    }
+    this.subscribers.add(subscriber)
+    return subscriber.queue
+  }
+
+  private changed(ids: string[] | null): void {
+    if (this.subscribers.size === 0) return
+    for (const id of ids ?? []) this.pending.add(id)
+    if (ids === null || this.pending.size > MAX_PENDING) {
+      this.pending.clear()
+      for (const { queue } of this.subscribers) queue.resync()
+    }
+    if (this.pending.size > 0) this.timer ??= setTimeout(() => void this.read(), READ_EVERY_MS).unref()
+  }
+
+  private async read(): Promise<void> {
+    const ids = [...this.pending]
+    this.pending.clear()
+    try {
+      for (const { projectIds, since, queue } of this.subscribers) {
+        for (const row of await readPatternsById(this.sql, projectIds(), ids, since())) queue.push(row.id, row)
+      }
+    } catch (error) {
+      this.onError(error, 'changed patterns could not be read')
+      for (const { queue } of this.subscribers) queue.resync()
+    } finally {
+      this.timer = null
+      if (this.pending.size > 0) this.changed([])
+    }
+  }
+}
