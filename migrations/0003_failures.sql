@@ -31,6 +31,8 @@ create table failures (
   severity smallint not null,
   cause text,
   subject text,
+  -- what its pattern is called while this is the newest of it
+  title text not null,
   sentence text not null,
   advice text not null,
   error_text text,
@@ -56,7 +58,6 @@ create table failure_patterns (
   category text not null,
   cause text,
   subject text,
-  title text not null,
   resolved_at timestamptz,
   resolved_by text,
   muted_until timestamptz,

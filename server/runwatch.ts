@@ -18,7 +18,7 @@ import { Intake } from './ingest/intake.ts'
 import { IngestLog } from './ingest/log.ts'
 import { SendAgain } from './ingest/send-again.ts'
 import { WriteQueue } from './ingest/write-queue.ts'
-import { Bus } from './live/bus.ts'
+import { Bus, type SessionNotice } from './live/bus.ts'
 import { LogFeed } from './live/log-feed.ts'
 import { PatternFeed } from './live/pattern-feed.ts'
 import { SessionFeed } from './live/session-feed.ts'
@@ -86,13 +86,14 @@ export async function startRunwatch(
     if (config.initAdmin) await people.setAdmin(config.initAdmin.email, config.initAdmin.password, { onlyIfNone: true })
 
     const feed = new SessionFeed(bus, database.reads, onError)
+    const tell = (sessions: SessionNotice[], patternIds: string[]) => {
+      bus.publish(sessions)
+      if (patternIds.length > 0) bus.publishIds('patterns', patternIds)
+    }
     const classifier = new Classifier({
       sql: database.classify,
       fixed: fixedThresholds,
-      onClassified: (sessions, patternIds) => {
-        bus.publish(sessions)
-        if (patternIds.length > 0) bus.publishIds('patterns', patternIds)
-      },
+      onClassified: tell,
       onError,
     })
     closers.push(() => classifier.close())
@@ -112,7 +113,7 @@ export async function startRunwatch(
     })
     closers.push(() => ingestLog.close())
     const intake = new Intake({ queue, prices, projects })
-    const retention = new Retention({ sql: database.jobs, projects, onGone: (gone) => bus.publish(gone), onError })
+    const retention = new Retention({ sql: database.jobs, projects, onGone: tell, onError })
     closers.push(() => retention.close())
 
     const every = (ms: number, what: string, work: () => Promise<void>) => {

@@ -178,6 +178,7 @@ const FAILURE_COLUMNS: Column<FailureWrite>[] = [
   { name: 'severity', type: 'int2', value: ({ failure }) => rankOfSeverity(failure.severity) },
   { name: 'cause', type: 'text', value: ({ failure }) => failure.cause },
   { name: 'subject', type: 'text', value: ({ failure }) => failure.subject },
+  { name: 'title', type: 'text', value: ({ failure }) => titleOf(failure) },
   { name: 'sentence', type: 'text', value: ({ failure }) => failure.sentence },
   { name: 'advice', type: 'text', value: ({ failure }) => failure.advice },
   { name: 'error_text', type: 'text', value: ({ failure }) => failure.errorText && failure.errorText.slice(0, 2_000).toWellFormed() },
@@ -190,8 +191,7 @@ const FAILURE_COLUMNS: Column<FailureWrite>[] = [
   { name: 'evidence_count', type: 'int4', value: ({ failure }) => failure.evidence.length },
 ]
 const FAILURES_FROM = RESULT_COLUMNS.length + 1
-const TITLES_AT = FAILURES_FROM + FAILURE_COLUMNS.length
-const AGENTS_AT = TITLES_AT + 1
+const AGENTS_AT = FAILURES_FROM + FAILURE_COLUMNS.length
 
 const cast = ({ name, type }: { name: string; type: string }, alias: string) =>
   `${alias}.${name}${type.endsWith('[]') ? `::${type}` : ''}`
@@ -205,8 +205,8 @@ const WRITE = `
 with w as materialized (
   select * from unnest(${unnestArguments(RESULT_COLUMNS, 1)}) as w (${columnNames(RESULT_COLUMNS)})
 ), f as materialized (
-  select * from unnest(${unnestArguments(FAILURE_COLUMNS, FAILURES_FROM)}, $${TITLES_AT}::text::text[], $${AGENTS_AT}::text::text[])
-    as f (${columnNames(FAILURE_COLUMNS)}, title, agent)
+  select * from unnest(${unnestArguments(FAILURE_COLUMNS, FAILURES_FROM)}, $${AGENTS_AT}::text::text[])
+    as f (${columnNames(FAILURE_COLUMNS)}, agent)
 ), locked as materialized (
   select s.id, s.failure_count > 0 or w.failure_count > 0 or s.rules_not_run <> w.rules_not_run::text[] as is_seen
   from sessions s join w on w.id = s.id and w.content_revision = s.content_revision
@@ -226,8 +226,8 @@ with w as materialized (
     and not exists (select from f where f.session_id = o.session_id and f.failure_key = o.failure_key)
   returning o.pattern_id
 ), patterns as (
-  insert into failure_patterns (id, project_id, agent, category, cause, subject, title)
-  select distinct on (f.pattern_id) f.pattern_id, f.project_id, f.agent, f.category, f.cause, f.subject, f.title
+  insert into failure_patterns (id, project_id, agent, category, cause, subject)
+  select distinct on (f.pattern_id) f.pattern_id, f.project_id, f.agent, f.category, f.cause, f.subject
   from f join done d on d.id = f.session_id order by f.pattern_id
   on conflict (id) do nothing
 ), kept as (
@@ -252,11 +252,10 @@ export async function writeClassified(
   const failures = classified.flatMap(({ session, classification }) =>
     classification.failures.map((failure, place) => ({ session, failure, place })),
   )
-  const titles = { name: 'title', type: 'text', value: ({ failure }: FailureWrite) => titleOf(failure) }
   const agents = { name: 'agent', type: 'text', value: ({ session }: FailureWrite) => session.agent }
   const rows = await sql.unsafe(
     WRITE,
-    [...arrayLiterals(RESULT_COLUMNS, classified), ...arrayLiterals([...FAILURE_COLUMNS, titles, agents], failures)],
+    [...arrayLiterals(RESULT_COLUMNS, classified), ...arrayLiterals([...FAILURE_COLUMNS, agents], failures)],
     { prepare: true },
   )
   return {

@@ -92,8 +92,8 @@ export function makeContext(services: Services, actor: Actor): Context {
     failures: new DataLoader((ids) => readFailures(services.sql, ids), { cache: false }),
     patterns: new DataLoader(
       async (ids) => {
-        const rows = await readPatternsById(services.sql, projectIds(), ids, new Date(Date.now() - WEEK_MS))
-        return ids.map((id) => rows.find((row) => row.id === id) ?? null)
+        const rows = await readPatternsById(services.sql, ids, new Date(Date.now() - WEEK_MS))
+        return ids.map((id) => rows.find((row) => row.id === id && projectIds().includes(row.projectId)) ?? null)
       },
       { cache: false },
     ),

@@ -11,6 +11,7 @@ import {
   type PatternRow,
 } from '../failures/patterns.ts'
 import type { Delivery } from '../live/conflated-queue.ts'
+import type { GonePattern } from '../live/pattern-feed.ts'
 import { builder, failure, MAX_PAGE, pageSize } from './builder.ts'
 import { whoAsks, type Context } from './context.ts'
 import { startOfRange, TimeRange } from './enums.ts'
@@ -126,7 +127,7 @@ async function decide(context: Context, id: string | number, decision: Parameter
   if (!(await decidePattern(context.jobs, context.projectIds, uuid, decision, whoAsks(context))))
     throw failure('NOT_FOUND', 'There is no such pattern.')
   context.patternChanged(uuid)
-  return (await readPatternsById(context.sql, context.projectIds, [uuid], since(null)))[0]!
+  return (await readPatternsById(context.sql, [uuid], since(null)))[0]!
 }
 
 builder.mutationField('resolveFailurePattern', (t) =>
@@ -160,21 +161,21 @@ builder.mutationField('muteFailurePattern', (t) =>
   }),
 )
 
-const FailurePatternChange = builder.objectRef<Delivery<PatternRow>>('FailurePatternChange').implement({
+const FailurePatternChange = builder.objectRef<Delivery<PatternRow | GonePattern>>('FailurePatternChange').implement({
   description: 'A pattern as it stands after a change.',
   fields: (t) => ({
     pattern: t.field({
       type: FailurePattern,
       nullable: true,
-      description: 'Null where this says resync.',
-      resolve: (delivery) => ('value' in delivery ? delivery.value : null),
+      description: 'Null where this says resync or goneId.',
+      resolve: (delivery) => ('value' in delivery && !('goneId' in delivery.value) ? delivery.value : null),
     }),
     goneId: t.id({
       nullable: true,
       description: 'Global id of a pattern of which no session is kept any more.',
       resolve: (delivery) =>
-        'value' in delivery && delivery.value.lastSeenAt === null
-          ? encodeGlobalID('FailurePattern', delivery.value.id)
+        'value' in delivery && 'goneId' in delivery.value
+          ? encodeGlobalID('FailurePattern', delivery.value.goneId)
           : null,
     }),
     resync: t.boolean({

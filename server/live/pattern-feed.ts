@@ -1,13 +1,18 @@
-// Patterns that changed, read once per process and handed to the subscribers they concern.
+// Patterns that changed or are gone, read once per process and handed to the subscribers they concern.
 import type { Sql } from '../database/connect.ts'
 import { readPatternsById, type PatternRow } from '../failures/patterns.ts'
 import type { Bus } from './bus.ts'
 import { ConflatedQueue, type Delivery } from './conflated-queue.ts'
 
+/** A pattern whose last session was deleted. */
+export interface GonePattern {
+  goneId: string
+}
+
 interface Subscriber {
   projectIds: () => number[]
   since: () => Date
-  queue: ConflatedQueue<PatternRow>
+  queue: ConflatedQueue<PatternRow | GonePattern>
 }
 
 /** Counting over a range takes longer than reading a row: what changes meanwhile is counted once. */
@@ -28,7 +33,7 @@ export class PatternFeed {
   }
 
   /** @param since start of the range whose sessions are counted */
-  patterns(projectIds: () => number[], since: () => Date): AsyncIterableIterator<Delivery<PatternRow>> {
+  patterns(projectIds: () => number[], since: () => Date): AsyncIterableIterator<Delivery<PatternRow | GonePattern>> {
     const subscriber: Subscriber = {
       projectIds,
       since,
@@ -53,7 +58,12 @@ export class PatternFeed {
     this.pending.clear()
     try {
       for (const { projectIds, since, queue } of this.subscribers) {
-        for (const row of await readPatternsById(this.sql, projectIds(), ids, since())) queue.push(row.id, row)
+        const found = new Map((await readPatternsById(this.sql, ids, since())).map((row) => [row.id, row]))
+        for (const id of ids) {
+          const row = found.get(id)
+          if (!row) queue.push(id, { goneId: id })
+          else if (projectIds().includes(row.projectId)) queue.push(id, row)
+        }
       }
     } catch (error) {
       this.onError(error, 'changed patterns could not be read')

@@ -1,4 +1,4 @@
-// How sessions are deleted: with their events in one transaction, in batches small enough that nobody waits for them.
+// How sessions are deleted: with their events and failures in one transaction, in batches small enough that nobody waits for them.
 import type { Sql } from '../database/connect.ts'
 
 export interface Gone {
@@ -19,27 +19,42 @@ const SESSIONS_PER_BATCH = 200
 const EVENTS_PER_BATCH = 5_000
 
 /** Deletes these sessions; what is posted to one of them afterwards opens it anew. */
-export async function deleteSessions(sql: Sql, ids: string[], { withEvents = true } = {}): Promise<Gone[]> {
+export async function deleteSessions(
+  sql: Sql,
+  ids: string[],
+  { withEvents = true } = {},
+): Promise<{ sessions: Gone[]; patternIds: string[] }> {
   return (await sql.begin(async (tx) => {
     // The locks of the rows first, in the order of all writers: no event of theirs can come in between.
     const rows = await tx`
       delete from sessions where id in (select id from sessions where id = any(${ids}::uuid[]) order by id for update)
       returning id, project_id, (first_seen_at at time zone 'UTC')::date::text as day`
+    const failures = await tx`
+      delete from failures where session_id = any(${rows.map((row) => row.id as string)}::uuid[]) returning pattern_id`
+    // A pattern holds the text of an error: it goes with its last session.
+    const touched = [...new Set(failures.map((row) => row.pattern_id as string))]
+    await tx`
+      delete from failure_patterns p where id = any(${touched}::uuid[])
+        and not exists (select from failures f where f.pattern_id = p.id)`
     if (withEvents) {
       for (const day of new Set(rows.map((row) => row.day as string))) {
         const ofDay = rows.filter((row) => row.day === day).map((row) => row.id as string)
         await tx`delete from events where day = ${day}::date and session_id = any(${ofDay}::uuid[])`
       }
     }
-    return rows.map((row) => ({ id: row.id, projectId: row.project_id }))
-  })) as Gone[]
+    return { sessions: rows.map((row) => ({ id: row.id, projectId: row.project_id })), patternIds: touched }
+  })) as { sessions: Gone[]; patternIds: string[] }
 }
 
 /** Deletes all that the condition names. Between two batches it rests for as long as the last one took. */
 export async function deleteInBatches(
   sql: Sql,
   condition: Condition,
-  options: { withEvents: boolean; onGone(gone: Gone[]): void | Promise<void>; mustStop(): boolean },
+  options: {
+    withEvents: boolean
+    onGone(gone: Gone[], patternIds: string[]): void | Promise<void>
+    mustStop(): boolean
+  },
 ): Promise<number> {
   const { projectId, before, agent } = condition
   let count = 0
@@ -58,9 +73,9 @@ export async function deleteInBatches(
       ids.push(row.id)
       events += row.event_count
     }
-    const gone = await deleteSessions(sql, ids, options)
-    count += gone.length
-    await options.onGone(gone)
+    const { sessions, patternIds } = await deleteSessions(sql, ids, options)
+    count += sessions.length
+    await options.onGone(sessions, patternIds)
     await new Promise((resolve) => setTimeout(resolve, performance.now() - began))
   }
   return count

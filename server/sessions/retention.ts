@@ -31,7 +31,8 @@ export interface Deletion {
 export interface RetentionOptions {
   sql: Sql
   projects: Projects
-  onGone(gone: Gone[]): void
+  /** with the patterns of failures that lost sessions */
+  onGone(gone: Gone[], patternIds: string[]): void
   onError(error: unknown, what: string): void
 }
 
@@ -83,9 +84,9 @@ export class Retention {
   }
 
   async deleteSession(id: string): Promise<boolean> {
-    const gone = await deleteSessions(this.options.sql, [id])
-    this.options.onGone(gone)
-    return gone.length > 0
+    const { sessions, patternIds } = await deleteSessions(this.options.sql, [id])
+    this.options.onGone(sessions, patternIds)
+    return sessions.length > 0
   }
 
   /** Asks for all sessions of an agent to go; they do so in batches, also after a restart. */
@@ -114,9 +115,9 @@ export class Retention {
         {
           withEvents: true,
           mustStop: () => this.isStopped,
-          onGone: async (gone) => {
+          onGone: async (gone, patternIds) => {
             await sql`update deletions set deleted_sessions = deleted_sessions + ${gone.length} where id = ${id}`
-            onGone(gone)
+            onGone(gone, patternIds)
           },
         },
       )
