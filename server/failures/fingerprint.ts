@@ -1,76 +1,113 @@
-// What makes two failures the same: category, cause, place, and the text without what changes from run to run. Pure.
+// What makes two failures the same: category, cause, place, and of the text the words that stay from run to run. Pure.
 import { causeOf } from './causes.ts'
 import type { Cause, FailureCategory } from './failure.ts'
 
-const MAX_TEXT = 1_000
+const MAX_TEXT = 1_500
+const MAX_WORDS = 60
 
-/** What is replaced, in this order. A mark keeps the place, so that "A 'x' of B" and "A of B" stay apart. */
-const CHANGING: [RegExp, string][] = [
-  // Quoted text, however it is quoted; a list of quoted texts is one.
-  [/(["'`])(?:\\.|(?!\1)[^\\\n]){0,300}?\1(?![A-Za-z])/g, '<text>'],
-  [/[“„«‘][^”’»\n]{0,300}[”’»]/g, '<text>'],
-  [/<text>(?:\s*(?:,|and|or|,\s*and|,\s*or)\s*<text>)+/g, '<text>'],
-  [/\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '<address>'],
-  [/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)\]]+/gi, '<address>'],
-  // Times and dates, before their numbers go one by one.
-  [/\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?)?\b/g, '<time>'],
-  [/\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b/g, '<time>'],
-  [/\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? \d{1,2} [a-z]{3} \d{4}/gi, '<time>'],
-  [/\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2},? \d{4}/gi, '<time>'],
-  [/\b\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?: ?[ap]m)?\b/gi, '<time>'],
-  // Places: paths, hosts, numbers of machines.
-  [/(?:\b[A-Za-z]:)?(?:[\\/][\w.@~%+-]+){2,}[\\/]?/g, '<path>'],
-  [/\[?\b(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}\]?(?::\d+)?/gi, '<address>'],
-  [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '<address>'],
-  [
-    /\b(?:[a-z0-9_-]+\.)+(?:com|net|org|io|dev|app|ai|cloud|local|internal|lan|example|test|co|de|eu|uk|us|me|so)\b(?::\d+)?(?:\/[^\s"']*)?/gi,
-    '<address>',
-  ],
-  [/\blocalhost(?::\d+)?/gi, '<address>'],
-  // Models of the families that are about.
-  [
-    /\b(?:models\/)?(?:gpt|chatgpt|claude|gemini|gemma|llama|mistral|mixtral|ministral|codestral|qwen|deepseek|command-[ra]|phi|grok|nova|titan|text-embedding|embed|whisper|dall-e|o\d)(?:[-_.:@/]?[a-z0-9]+)*(?![a-z])/gi,
-    '<model>',
-  ],
-  // Units written out beside their number.
-  [
-    /\b\d+(?:[.,]\d+)*\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|days?)\b(?:\s*\d+(?:\.\d+)?\s*(?:ms|s|m|h)\b)*/gi,
-    '<time>',
-  ],
-  [/\b(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?s\b/gi, '<time>'],
-  [/\b\d+(?:[.,]\d+)*\s*(?:bytes?|[kmg]i?b)\b/gi, '<number>'],
+/** Codes that producers give to their errors: they stay, wherever they stand. */
+const CODES = [
+  // In JSON and XML, by the name of the member.
+  /["'](?:code|type|error|error_?code|error_?type|reason|status|category|subcode|decline_code)["']\s*:\s*["']([A-Za-z][\w.-]{1,60})["']/gi,
+  /\b(?:code|error_?code|decline_code|reason)\s*[:=]\s*["']([A-Za-z][\w.-]{1,60})["']/gi,
+  /<(?:Code|Reason|Type)>([\w.-]{2,60})</g,
+  /\berror response: ["']([a-z]\w{2,60})["']/gi,
+  // Numbers behind a word that says they are one.
+  /\b(?:status(?: code)?|error code|errno|code|error|sqlstate|errmsg|exit code)[\s:=#([-]{0,3}(\d{3,6})\b/gi,
+  /\bsqlstate\W{0,3}([0-9a-z]{5})\b/gi,
+  // At the beginning of the text or of a clause.
+  /(?<=^|[:(]\s?|\s)(?:(ORA-\d{5}|E1\d{4}|TS\d{4}|SQL\d{4,5}N?))(?=\b)/g,
 ]
 
-/** A number that says which error it is, in the words before it. */
-const TELLING =
-  /\b(status(?: code)?|http(?:\/\d(?:\.\d)?)?|error code|errno|code|error|sqlstate|ora|exit code)([\s:=#([-]{0,3})(\d{3,5})\b/gi
-/** Codes that producers give to their errors: letters first, few, then digits. */
-const CODE = /^(?:[A-Z]{1,5}-\d{3,5}|E\d{4,5}|TS\d{4}|[A-Z]{1,4}\d{3,4})$/
+/** Texts within JSON and XML are read like any other; the names and values around them change. */
+const MESSAGE_IN_JSON =
+  /"(?:message|detail|details|description|error_message|error_description|error|title|msg)"\s*:\s*"((?:[^"\\]|\\.)*)"/gi
+const JSON_IN_TEXT = /"[{[]+\\"/
+const UNWRAPPED: [RegExp, string][] = [
+  [MESSAGE_IN_JSON, ' $1 '],
+  [/\\+(["'/])/g, '$1'],
+  [/\\+[nrt]/g, ' '],
+  [/<(?:message|title|description|h1)>([^<]*)<\/\w+>/gi, ' $1 '],
+  [/<(\w+)>[^<]*<\/\1>/g, ' '],
+  [/<[^<>\n]{1,300}>/g, ' '],
+]
 
-/** The text without what changes from one run to the next. */
+const NAME_END = '(?![\\p{L}\\p{N}])'
+/** What changes from run to run, in this order. */
+const CHANGING: RegExp[] = [
+  // A line that a caret points into, and what a statement looked like.
+  /^[^\n]*\n[ \t]*\^[ \t]*$/gm,
+  /\bLINE \d+:[^\n]*/g,
+  // A text that was given: up to its last quote, it may hold any.
+  /\b(?:text|output|content|completion|body|value|input): "[\s\S]*"(?=\.\s)/gi,
+  /(?<=\brange:? )[^\n]*![A-Z]{1,3}\d*(?::[A-Z]{1,3}\d*)?/gi,
+  // Quoted text. Marks within words are apostrophes.
+  new RegExp(`“[^”\\n]{0,400}”|«[^»\\n]{0,400}»|„[^“”\\n]{0,400}[“”]`, 'gu'),
+  new RegExp('(?<![\\p{L}\\p{N}])`[^`\\n]{0,400}`', 'gu'),
+  new RegExp(`(?<![\\p{L}\\p{N}])"[\\s\\S]{0,400}?"${NAME_END}`, 'gu'),
+  new RegExp(`(?<![\\p{L}\\p{N}])'[^\\n]{0,400}?'${NAME_END}`, 'gu'),
+  // Addresses, places and people.
+  /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)\]]+/gi,
+  /[\w.+-]+@[\w-]+(?:\.[\w-]+)*/g,
+  /(?<=\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH) )\S+/g,
+  /(?:\b[A-Za-z]:)?(?:[\\/][\w.@~%+ -]*[\w.@~%+-]){2,}[\\/]?/g,
+  /(?:\*\.)?\b[\w-]+(?:\.[\w-]+)+\b\.?/g,
+  /\blocalhost\b/gi,
+  /(?<=^|\s)[#@][\w.-]+/g,
+  // Ids that hold no digit: in groups, behind the prefix of their kind, masked.
+  /(?<![\w-])[0-9a-f]{3,}(?:[:-][0-9a-f]{3,})+\b/gi,
+  /\b(?:org|req|run|call|msg|proj|user|cus|sub|evt|file|asst|thread|chatcmpl|sess|acct|pi|ch|in|key|sk|pk)[-_](?=\S*[A-Z0-9*])[\w*-]{5,}/g,
+  /[\w-]*(?:\*{3,}|\[masked\])[\w*-]*/g,
+  /\b_\w+_?\b/g,
+  // Models of the families that are about, where nothing else gives them away.
+  /\b(?:gpt|chatgpt|claude|gemini|gemma|llama|mistral|mixtral|codestral|qwen|deepseek|command-r|grok|text-embedding)(?:[-_.:/][\w.:-]*)?/gi,
+  // Months, and numbers with their units.
+  /\b\d{1,2}[ -](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?[ -]\d{2,4}\b/gi,
+  /\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*, \d[^,;]*/gi,
+  /\d[\d.,]*\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|days?|bytes?|[kmgt]i?b)\b/gi,
+  // Values of settings.
+  /(?<==)[^\s,;)\]]+/g,
+]
+
+const BRACKETS = /\(([^()[\]{}]*)\)|\[([^()[\]{}]*)\]|\{([^()[\]{}]*)\}/g
+
+/** Words that stay from run to run, each once, in their order. A list of any length says each of its words once. */
 export function normalizedText(text: string): string {
-  let normal = text.slice(0, MAX_TEXT)
+  let rest = text.slice(0, MAX_TEXT)
   const kept: string[] = []
-  const keep = (code: string) => `\u0001${kept.push(code) - 1}\u0001`
-  normal = normal.replace(TELLING, (_all, word: string, between: string, code: string) => word + between + keep(code))
-  normal = normal.replace(/\bsqlstate\W{0,3}([0-9a-z]{5})\b/gi, (_all, code: string) => `sqlstate ${keep(code)}`)
-  normal = normal.replace(/\b[A-Z]{1,5}-?\d{3,5}\b/g, (word, at: number, all: string) =>
-    CODE.test(word) && /(^|error|code|exception|errmsg|:|\()\W{0,3}$/i.test(all.slice(Math.max(0, at - 12), at))
-      ? keep(word)
-      : word,
-  )
-  for (const [pattern, mark] of CHANGING) normal = normal.replace(pattern, mark)
-  normal = normal
-    .toLowerCase()
-    // Whatever still holds a digit is an id or a count.
-    .replace(/[\w-]*(?<!\u0001)\d[\w-]*(?:[.,:/]\d[\w-]*)*(?!\u0001)/g, (word) =>
-      word.includes('\u0001') ? word : '<number>',
-    )
-    .replace(/\b(?=[a-z_-]*[a-z]{3})[bcdfghjklmnpqrstvwxz]{7,}\b/g, '<number>')
-    .replace(/(?:<number>[\s,;/]*){2,}/g, '<number> ')
-    .replace(/\s+/g, ' ')
-    .trim()
-  return normal.replace(/\u0001(\d+)\u0001/g, (_all, i: string) => kept[Number(i)]!.toLowerCase())
+  // Stands where nothing below finds it: in the private use area of Unicode.
+  const keep = (all: string, code: string) =>
+    `${all.includes('<') ? '' : ' '}${String.fromCharCode(0xe000 + (kept.push(code.toLowerCase()) - 1))} `
+  if (JSON_IN_TEXT.test(rest)) rest = rest.replace(/\\(.)/g, '$1')
+  for (const code of CODES) rest = rest.replace(code, keep)
+  const isJson = rest.search(MESSAGE_IN_JSON) >= 0
+  for (const [pattern, inside] of UNWRAPPED) rest = rest.replace(pattern, inside)
+  for (const pattern of CHANGING) rest = rest.replace(pattern, ' ')
+  // What was said stands within the brackets then, and all else in them is gone.
+  if (isJson) rest = rest.replace(/[{}[\]]/g, ' ')
+  // Innermost first; what brackets hold is mostly a value, but a word or a code stays.
+  for (let depth = 0; depth < 4 && BRACKETS.test(rest); depth++) {
+    rest = rest.replace(BRACKETS, (_all, ...inner: string[]) => {
+      const held = inner.slice(0, 3).find((one) => one !== undefined) ?? ''
+      return /^[\p{L}\s]+$/u.test(held) && /^\[/.test(_all) ? ` ${held} ` : ` ${held.replace(/[^\ue000-\uf8ff]/g, '')} `
+    })
+  }
+  const words = rest.match(/[\ue000-\uf8ff]|[^\s,;]*\d[^\s,;]*|\p{L}[\p{L}'’_-]*/gu) ?? []
+  const said = new Set<string>()
+  for (const word of words) {
+    const code = kept[word.charCodeAt(0) - 0xe000]
+    if (code !== undefined) said.add(code)
+    else if (!/\d|^(?:true|false|null|none)$/i.test(word) && !isId(word)) said.add(word.toLowerCase())
+    if (said.size === MAX_WORDS) break
+  }
+  return [...said].join(' ')
+}
+
+/** Letters in an order that no word has: capitals every other letter, or only those of hexadecimal numbers. */
+function isId(word: string): boolean {
+  if (/^[a-f]{6,}$/i.test(word)) return true
+  const humps = word.match(/[A-Z]+[a-z]*|[a-z]+/g) ?? []
+  return word.length >= 10 && humps.length > 3 && word.length / humps.length < 3.2
 }
 
 /** The same for the same error at the same place. */
@@ -81,20 +118,16 @@ export function fingerprintOfError(error: {
   text: string
   httpStatus: string | null
 }): string {
-  return [error.category, error.cause, error.subject ?? '', error.httpStatus ?? '', normalizedText(error.text)].join(
-    '\n',
-  )
+  const { category, cause, subject, text, httpStatus } = error
+  return [category, cause, subject ?? '', httpStatus ?? '', normalizedText(text)].join('\n')
 }
 
 /** Cause and fingerprint of an error as it came. */
 export function describeError(
   category: FailureCategory,
   subject: string | null,
-  error: { message: string; name: string | null; httpStatus: string | null },
-) {
-  const cause = causeOf(error.message, error.httpStatus, error.name)
-  return {
-    cause,
-    fingerprint: fingerprintOfError({ category, cause, subject, text: error.message, httpStatus: error.httpStatus }),
-  }
+  { message: text, name, httpStatus }: { message: string; name: string | null; httpStatus: string | null },
+): { cause: Cause; fingerprint: string } {
+  const cause = causeOf(text, httpStatus, name)
+  return { cause, fingerprint: fingerprintOfError({ category, cause, subject, text, httpStatus }) }
 }
