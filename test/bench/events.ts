@@ -11,6 +11,8 @@ export const SHAPES = {
   single: { events: 1, perSession: 1 },
   array100: { events: 100, perSession: 10 },
   array1000: { events: 1000, perSession: 10 },
+  /** one post is one execution of platform B */
+  execution: { events: 1, perSession: 1 },
 } satisfies Record<string, Shape>
 
 export type ShapeName = keyof typeof SHAPES

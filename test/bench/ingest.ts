@@ -110,8 +110,8 @@ export async function benchIngest(stand: Stand, { profile }: { profile: boolean 
 }
 
 /** Every round begins with empty tables and no work left over from the one before. */
-async function empty(sql: postgres.Sql): Promise<void> {
-  await sql`truncate sessions, events, idempotency_keys, ingest_accepted`
+export async function empty(sql: postgres.Sql): Promise<void> {
+  await sql`truncate sessions, events, failures, failure_patterns, idempotency_keys, ingest_accepted`
   await sql`checkpoint`
 }
 
@@ -142,7 +142,7 @@ async function copyRound(stand: Stand, databaseUrl: string): Promise<Round> {
   return { eventsPerSecond: events / seconds, p50: NaN, p99: NaN, cpu: used.between() }
 }
 
-function runLoad(child: ChildProcess, job: LoadJob, tell: () => void): Promise<LoadResult> {
+export function runLoad(child: ChildProcess, job: LoadJob, tell: () => void): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`the load generator ended (${code})`)))
     child.on('message', (message: { event?: string; result?: LoadResult }) => {
@@ -154,7 +154,7 @@ function runLoad(child: ChildProcess, job: LoadJob, tell: () => void): Promise<L
 }
 
 /** Processor time between the first and the second mark. */
-function cpuOf(stand: Stand, serverPid: number, loadPid: number | null) {
+export function cpuOf(stand: Stand, serverPid: number, loadPid: number | null) {
   const marks: { at: number; server: number; postgres: number; load: number; machine: number }[] = []
   return {
     mark: () => {

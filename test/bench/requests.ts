@@ -1,5 +1,6 @@
 // Requests rendered once, of which only the session ids change: the load costs little beside what it measures.
-import { closingEvent, runOf, SHAPES, type SentEvent, type ShapeName } from './events.ts'
+import { closingEvent, runOf, SHAPES, type ShapeName } from './events.ts'
+import { executionBody } from './executions.ts'
 
 const ID_LENGTH = 24
 const VARIANTS = 20
@@ -8,6 +9,7 @@ const VARIANTS = 20
 export interface RenderedRequest {
   bytes: Buffer
   places: number[][]
+  /** events, or one execution */
   events: number
   /** goes on with the session of the request before */
   continues: boolean
@@ -24,15 +26,18 @@ const marker = (session: number) => `@${String(session).padStart(ID_LENGTH - 1, 
 export function renderRequests(shape: ShapeName, plainHead: string, salt: number, isKeyed = false): RenderedRequest[] {
   const keyed = (step: number) => plainHead + (isKeyed ? `idempotency-key: ${marker(0)}-${step}\r\n` : '')
   const head = keyed(0)
+  if (shape === 'execution') {
+    return Array.from({ length: VARIANTS }, (_, i) => render(head, 1, executionBody(salt * 100 + i, marker(0)), false))
+  }
   if (shape !== 'single') {
     const { events, perSession } = SHAPES[shape]
     return Array.from({ length: 2 }, (_, variant) =>
       render(
         head,
+        events,
         Array.from({ length: events / perSession }, (_, s) =>
           runOf(perSession, (salt + variant) * 1000 + s, marker(s)),
         ).flat(),
-        true,
         false,
       ),
     )
@@ -40,14 +45,14 @@ export function renderRequests(shape: ShapeName, plainHead: string, salt: number
   const requests: RenderedRequest[] = []
   for (let i = 0; i < VARIANTS; i++) {
     // Four in five runs are one post; every fifth takes three.
-    if (i % 5 < 4) requests.push(render(head, [closingEvent(salt * 100 + i, marker(0))], false, false))
-    else runOf(3, salt * 100 + i, marker(0)).forEach((step, n) => requests.push(render(keyed(n), [step], false, n > 0)))
+    if (i % 5 < 4) requests.push(render(head, 1, closingEvent(salt * 100 + i, marker(0)), false))
+    else runOf(3, salt * 100 + i, marker(0)).forEach((step, n) => requests.push(render(keyed(n), 1, step, n > 0)))
   }
   return requests
 }
 
-function render(head: string, events: SentEvent[], isArray: boolean, continues: boolean): RenderedRequest {
-  const body = Buffer.from(JSON.stringify(isArray ? events : events[0]))
+function render(head: string, accepted: number, sent: object, continues: boolean): RenderedRequest {
+  const body = Buffer.from(JSON.stringify(sent))
   const bytes = Buffer.concat([Buffer.from(`${head}content-length: ${body.length}\r\n\r\n`), body])
   const places: number[][] = []
   for (let session = 0; ; session++) {
@@ -55,8 +60,8 @@ function render(head: string, events: SentEvent[], isArray: boolean, continues: 
     if (own.length === 0) break
     places.push(own)
   }
-  const answer = Buffer.from(`{"accepted":${events.length},"duplicate":false,`)
-  return { bytes, places, events: events.length, continues, answer }
+  const answer = Buffer.from(`{"accepted":${accepted},"duplicate":false,`)
+  return { bytes, places, events: accepted, continues, answer }
 }
 
 export function positions(bytes: Buffer, text: string): number[] {
