@@ -25,12 +25,15 @@ import { SessionFeed } from './live/session-feed.ts'
 import type { Logger } from './log.ts'
 import { OwnPrices } from './sessions/own-prices.ts'
 import { QuietTimes } from './sessions/quiet.ts'
+import { Repricing } from './sessions/repricing.ts'
 import { Retention } from './sessions/retention.ts'
 
 const LAST_USED_EVERY_MS = 30_000
 const PARTITIONS_EVERY_MS = 3_600_000
 const PRUNE_LOG_EVERY_MS = 300_000
 const RETENTION_EVERY_MS = 3_600_000
+/** People wait for it: what a fault or the end of another server broke off goes on soon. */
+const REPRICING_EVERY_MS = 60_000
 
 export interface Runwatch {
   /** where it listens, e.g. http://127.0.0.1:4000 */
@@ -115,6 +118,12 @@ export async function startRunwatch(
     const intake = new Intake({ queue, prices, projects })
     const retention = new Retention({ sql: database.jobs, projects, onGone: tell, onError })
     closers.push(() => retention.close())
+    const onRepriced = (changed: SessionNotice[]) => {
+      bus.publish(changed)
+      classifier.due(changed.map(({ id }) => id))
+    }
+    const repricing = new Repricing({ sql: database.jobs, prices, onChanged: onRepriced, onError })
+    closers.push(() => repricing.close())
 
     const every = (ms: number, what: string, work: () => Promise<void>) => {
       const timer = setInterval(() => void work().catch((error: unknown) => onError(error, what)), ms)
@@ -125,10 +134,12 @@ export async function startRunwatch(
     every(PARTITIONS_EVERY_MS, 'partitions could not be made', () => ensurePartitions(database.jobs))
     every(PRUNE_LOG_EVERY_MS, 'old entries of the ingest log could not be dropped', () => ingestLog.prune())
     every(RETENTION_EVERY_MS, 'old sessions could not be deleted', () => retention.run())
+    every(REPRICING_EVERY_MS, 'prices could not be applied to history', () => repricing.run())
     const dropOld = () => dropOldPartitions(database.jobs)
     every(PARTITIONS_EVERY_MS, 'old partitions could not be dropped', dropOld)
     void dropOld().catch((error: unknown) => onError(error, 'old partitions could not be dropped'))
     void retention.run()
+    void repricing.run()
 
     const rightsListeners = new Set<() => void>()
     const access: Access = {
@@ -149,6 +160,7 @@ export async function startRunwatch(
       prices,
       projects,
       retention,
+      repricing,
       quiet: new QuietTimes(database.reads),
       logFeed: new LogFeed(bus, database.reads, onError),
       patternFeed: new PatternFeed(bus, database.reads, onError),

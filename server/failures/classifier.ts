@@ -56,11 +56,14 @@ export class Classifier {
   /** Begins to look for what is due, at once and every few seconds. */
   start(): void {
     const sweep = () => {
+      const began = performance.now()
       this.sweeping = this.sweep().catch((error: unknown) => {
         this.options.onError(error, 'unclassified sessions could not be looked for')
       })
       void this.sweeping.then(() => {
-        if (!this.isClosed) this.timer = setTimeout(sweep, SWEEP_EVERY_MS)
+        // A long look back, as after new prices, must not keep the database busy.
+        const pause = Math.max(SWEEP_EVERY_MS, 5 * (performance.now() - began))
+        if (!this.isClosed) this.timer = setTimeout(sweep, pause)
       })
     }
     sweep()
@@ -177,7 +180,7 @@ export class Classifier {
     this.due(found.filter((id) => !this.givenUp.has(id)))
     const isOld = (mark!.now as Date).getTime() - (mark!.at as Date).getTime() > MARK_EVERY_MS
     if (isOld && found.every((id) => this.givenUp.has(id)))
-      await sql`update classified_until set at = greatest(at, ${mark!.now as Date})`
+      await sql`update classified_until set at = ${mark!.now as Date} where at = ${mark!.at as Date}`
   }
 }
 

@@ -38,6 +38,17 @@ const isBatchNode = (event: RunEvent) =>
  * inside an agent are looked at for each of its runs. Events are given in timeline order.
  */
 export function findLoops(events: RunEvent[]): Loop[] {
+  const known = found.get(events)
+  if (known) return known
+  const loops = searchLoops(events)
+  found.set(events, loops)
+  return loops
+}
+
+/** The rule and what later runs are compared with ask for the same. */
+const found = new WeakMap<RunEvent[], Loop[]>()
+
+function searchLoops(events: RunEvent[]): Loop[] {
   const main: RunEvent[] = []
   const inside = new Map<string, RunEvent[]>()
   const byKey = new Map<string, RunEvent>()
@@ -63,11 +74,15 @@ const inOrder: Predecessor = (place) => place - 1
 
 function sourcesIn(steps: RunEvent[]): Predecessor {
   if (!steps.some(({ source }) => source.length > 0)) return inOrder
-  const placeOf = new Map(steps.map(({ name, runIndex }, place) => [`${runIndex}:${name}`, place]))
+  const placesOf = new Map<string | null, Map<number, number>>()
+  steps.forEach(({ name, runIndex }, place) => {
+    const places = placesOf.get(name) ?? new Map<number, number>()
+    placesOf.set(name, places.set(runIndex ?? 0, place))
+  })
   const before = steps.map(({ source }, place) => {
     let last = -1
     for (const { node, run } of source) {
-      const at = placeOf.get(`${run}:${node}`)
+      const at = placesOf.get(node)?.get(run)
       // A step cannot have been led to by a later one, whatever the data says.
       if (at !== undefined && at < place && at > last) last = at
     }
@@ -81,30 +96,46 @@ function loopsOf(steps: RunEvent[], before: Predecessor, agent: { items: number 
   const { previous, period } = linkRounds(steps, before, agent !== null)
   const count = new Int32Array(steps.length).fill(1)
   const equalSteps = new Int32Array(steps.length)
-  const isContinued = new Uint8Array(steps.length)
   // What a model says again differs with its history: inside an agent its tools tell whether anything changed.
   const tells = (step: RunEvent) => agent === null || step.kind === 'TOOL'
   for (let place = 0; place < steps.length; place++) {
     const at = previous[place]!
     if (at < 0) continue
     count[place] = count[at]! + 1
-    isContinued[at] = 1
     const soFar = equalSteps[before(place)] ?? 0
     if (!tells(steps[place]!)) equalSteps[place] = soFar
     else if (isEqual(steps[place]!, steps[at]!)) equalSteps[place] = soFar + 1
   }
 
-  const loops: (Loop & { first: number })[] = []
+  // Of the chains that end in one node the longest: there may be as many chains as steps.
+  const longest = new Map<string, { end: number; mostEqual: number }>()
   for (let end = 0; end < steps.length; end++) {
-    if (isContinued[end] || count[end]! < 2) continue
+    if (count[end]! < 2) continue
+    const name = steps[end]!.name ?? ''
+    const known = longest.get(name)
+    if (!known) longest.set(name, { end, mostEqual: equalSteps[end]! })
+    else {
+      known.mostEqual = Math.max(known.mostEqual, equalSteps[end]!)
+      if (count[end]! > count[known.end]!) known.end = end
+    }
+  }
+  // Each node of a loop sees it from its own place: it is one loop, told from the node that came first.
+  const ends = [...longest.values()].sort(
+    (a, b) => count[b.end]! - count[a.end]! || b.mostEqual - a.mostEqual || a.end - b.end,
+  )
+  const seen = new Set<string>()
+  const loops: Loop[] = []
+  for (const { end, mostEqual } of ends) {
     const chain: number[] = []
     for (let at = end; at >= 0; at = previous[at]!) chain.push(at)
     // An interrupted round is longer than the others: the shortest is the pattern.
     const shortest = chain.reduce((best, at) => (period[at]! > 0 && period[at]! < period[best]! ? at : best), end)
     const round: RunEvent[] = []
     for (let at = before(shortest); round.length < period[shortest]!; at = before(at)) round.unshift(steps[at]!)
+    const isKnown = round.some(({ name }) => seen.has(name ?? ''))
+    for (const { name } of round) seen.add(name ?? '')
+    if (isKnown) continue
     const telling = Math.max(1, round.filter(tells).length)
-    const mostEqual = chain.reduce((most, at) => Math.max(most, equalSteps[at]!), 0)
     loops.push({
       nodes: round.map(({ name }) => name ?? ''),
       rounds: count[end]!,
@@ -113,17 +144,9 @@ function loopsOf(steps: RunEvent[], before: Predecessor, agent: { items: number 
       isPaced: round.some(isWait),
       items: Math.max(1, agent?.items ?? 1),
       evidence: chain.reverse().map((at) => steps[at]!.key),
-      first: chain[0]!,
     })
   }
-  loops.sort((a, b) => b.rounds - a.rounds || b.equalRounds - a.equalRounds || a.first - b.first)
-  // Each node of a loop sees it from its own place: it is one loop.
-  const seen = new Set<string>()
-  return loops.filter(({ nodes }) => {
-    const isNew = !nodes.some((name) => seen.has(name))
-    for (const name of nodes) seen.add(name)
-    return isNew
-  })
+  return loops
 }
 
 /** For each step the same node one round before, and how many steps the round has; -1 where there is none. */
@@ -131,17 +154,24 @@ function linkRounds(steps: RunEvent[], before: Predecessor, isInside: boolean) {
   const previous = new Int32Array(steps.length).fill(-1)
   const period = new Int32Array(steps.length)
   const isBatch = steps.map((step) => !isInside && isBatchNode(step))
+  // Numbers are compared faster than names, and this is done many times for each step.
+  const numbers = new Map<string | null, number>()
+  const nodes = Int32Array.from(steps, ({ name }) => {
+    const number = numbers.get(name) ?? numbers.size
+    numbers.set(name, number)
+    return number
+  })
   for (let place = 0; place < steps.length; place++) {
     const step = steps[place]!
     let passesBatch = isBatch[place]!
     let length = 1
     let at = before(place)
-    while (at >= 0 && length < MAX_PERIOD && steps[at]!.name !== step.name) {
+    while (at >= 0 && length < MAX_PERIOD && nodes[at] !== nodes[place]) {
       passesBatch ||= isBatch[at]!
       at = before(at)
       length += 1
     }
-    if (at < 0 || steps[at]!.name !== step.name) continue
+    if (at < 0 || nodes[at] !== nodes[place]) continue
     // Each round begins further along the items of the same input: a batch, whatever the node is called.
     const advances = step.firstItem !== null && steps[at]!.firstItem !== null && step.firstItem > steps[at]!.firstItem!
     if (!isInside && step.nodeType === null && advances) isBatch[place] = passesBatch = true

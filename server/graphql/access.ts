@@ -1,7 +1,6 @@
-// Access in GraphQL: who asks, API keys, and the project's own model prices.
+// Access in GraphQL: who asks, and API keys.
 import type { Actor } from '../access/actor.ts'
 import type { ApiKey as Key } from '../access/keys.ts'
-import type { ModelPriceRow } from '../sessions/own-prices.ts'
 import { builder, failure } from './builder.ts'
 import { isAdmin } from './context.ts'
 import { KeyScope, Role } from './enums.ts'
@@ -121,70 +120,5 @@ builder.mutationField('revokeApiKey', (t) =>
       if (!key) throw failure('NOT_FOUND', 'There is no such key.')
       return key
     },
-  }),
-)
-
-const ModelPrice = builder.objectRef<ModelPriceRow>('ModelPrice').implement({
-  description: "A project's own price for a model; it goes before the price table.",
-  fields: (t) => ({
-    project: t.string({
-      description: 'The project.',
-      resolve: (price, _args, context) => context.projectNames.get(price.projectId) ?? '',
-    }),
-    model: t.exposeString('model', { description: 'The model exactly as it is sent.' }),
-    inputUsdPerMillion: t.expose('inputUsdPerMillion', {
-      type: 'Decimal',
-      description: 'USD per million prompt tokens.',
-    }),
-    outputUsdPerMillion: t.expose('outputUsdPerMillion', {
-      type: 'Decimal',
-      description: 'USD per million completion tokens.',
-    }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was set.' }),
-  }),
-})
-
-builder.queryField('modelPrices', (t) =>
-  t.field({
-    type: [ModelPrice],
-    description: "The projects' own prices.",
-    resolve: (_root, _args, context) => context.prices.list(context.projectIds),
-  }),
-)
-
-function projectId(names: ReadonlyMap<number, string>, project: string): number {
-  const found = [...names].find(([, name]) => name === project)
-  if (!found) throw failure('NOT_FOUND', `There is no project "${project.slice(0, 80)}".`)
-  return found[0]
-}
-
-builder.mutationField('setModelPrice', (t) =>
-  t.field({
-    type: ModelPrice,
-    description: 'Sets the price that calls of a model are to be priced with from now on.',
-    args: {
-      project: t.arg.string({ defaultValue: 'default' }),
-      model: t.arg.string({ required: true }),
-      inputUsdPerMillion: t.arg({ type: 'Decimal', required: true }),
-      outputUsdPerMillion: t.arg({ type: 'Decimal', required: true }),
-    },
-    resolve: (_root, { project, model, ...price }, context) => {
-      if (model.length < 1 || model.length > 500)
-        throw failure('BAD_USER_INPUT', 'A model has a name of 1 to 500 characters.')
-      for (const usd of Object.values(price)) {
-        if (Number(usd) < 0 || Number(usd) > 1e6)
-          throw failure('BAD_USER_INPUT', 'A price lies between 0 and 1,000,000 USD per million tokens.')
-      }
-      return context.prices.set(projectId(context.projectNames, project ?? 'default'), model, price)
-    },
-  }),
-)
-
-builder.mutationField('removeModelPrice', (t) =>
-  t.boolean({
-    description: 'Goes back to the price table. False where no price was set.',
-    args: { project: t.arg.string({ defaultValue: 'default' }), model: t.arg.string({ required: true }) },
-    resolve: (_root, { project, model }, context) =>
-      context.prices.remove(projectId(context.projectNames, project ?? 'default'), model),
   }),
 )

@@ -15,6 +15,7 @@ import type { OwnPrices } from '../sessions/own-prices.ts'
 import type { QuietTimes } from '../sessions/quiet.ts'
 import { readEventTexts, type EventRef, type EventTexts } from '../sessions/read-events.ts'
 import { readSessionsById, type SessionRow } from '../sessions/read.ts'
+import type { Repricing } from '../sessions/repricing.ts'
 import type { Retention } from '../sessions/retention.ts'
 
 export interface Services {
@@ -27,6 +28,7 @@ export interface Services {
   prices: OwnPrices
   projects: Projects
   retention: Retention
+  repricing: Repricing
   logFeed: LogFeed
   patternFeed: PatternFeed
   classifier: Classifier

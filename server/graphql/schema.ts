@@ -8,6 +8,7 @@ import './project.ts'
 import './failure.ts'
 import './pattern.ts'
 import './threshold.ts'
+import './prices.ts'
 import { builder } from './builder.ts'
 
 export const schema = builder.toSchema()

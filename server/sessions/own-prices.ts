@@ -53,6 +53,11 @@ export class OwnPrices {
       priceTokens(own, model, promptTokens, completionTokens, atMs)
   }
 
+  /** Whether a call of this model would be priced now. */
+  hasPrice(projectId: number, model: string): boolean {
+    return this.priceFor(projectId)(model, 1, 1, Date.now()) !== null
+  }
+
   async set(projectId: number, model: string, price: OwnPrice): Promise<ModelPriceRow> {
     await this.sql`
       insert into model_prices (project_id, model, input_usd_per_million, output_usd_per_million)

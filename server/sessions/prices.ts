@@ -43,13 +43,19 @@ interface TablePrice extends OwnPrice {
   upToPromptTokens: number
 }
 
-/** Finding a model in the table takes some 45 us, so prices are kept per model and hour (some change by the hour). */
+/** What people are shown of the table: the price of a model's first tier; null where it has no plain one. */
+export function plainTablePrice(model: string, atMs: number): OwnPrice | null {
+  const price = tablePrice(model, atMs)
+  return price && price.upToPromptTokens >= 0 ? price : null
+}
+
+/** Finding a model in the table takes some 45 us, so prices are kept per model and half hour: some change at 16:30. */
 const tablePrices = new Map<string, TablePrice | null>()
 const MAX_KEPT = 10_000
-const HOUR_MS = 3_600_000
+const KEPT_MS = 1_800_000
 
 function tablePrice(model: string, atMs: number): TablePrice | null {
-  const key = `${Math.floor(atMs / HOUR_MS)} ${model}`
+  const key = `${Math.floor(atMs / KEPT_MS)} ${model}`
   let price = tablePrices.get(key)
   if (price === undefined) {
     price = readTable(model, atMs)

@@ -231,3 +231,19 @@ export async function readAgents(
     group by project_id, agent
     order by last_seen_at desc limit 1000`) as unknown as AgentRow[]
 }
+
+export interface ModelRow {
+  model: string
+  sessions: number
+  lastSeenAt: Date
+}
+
+/** Models of sessions in which a call has no price, those of most sessions first. */
+export async function readModelsOfUnpriced(sql: Sql, projectId: number, since: Date): Promise<ModelRow[]> {
+  return (await sql`
+    select model, count(*)::int as sessions, max(first_seen_at) as last_seen_at
+    from sessions, unnest(models) as model
+    where project_id = ${projectId} and first_seen_at >= ${since} and unpriced_calls > 0
+    group by model
+    order by sessions desc, model limit 1000`) as unknown as ModelRow[]
+}

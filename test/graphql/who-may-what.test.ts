@@ -19,10 +19,13 @@ const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.m
 const ADMIN_ONLY = new Set([
   'apiKeys',
   'deletions',
+  'repricings',
   'retentionPreview',
   'unauthenticatedPosts',
   ...Object.keys(schema.getMutationType()!.getFields()),
 ])
+/** They name a project, the default one where none is given: a key of another hears that there is none. */
+const OF_A_PROJECT = new Set(['unpricedModels'])
 
 let server: TestServer
 const callers: Record<string, Record<string, string>> = {}
@@ -98,6 +101,7 @@ function documentFor(kind: 'query' | 'mutation', field: GraphQLField<unknown, un
     'setModelPrice.inputUsdPerMillion': '"1"',
     'setModelPrice.outputUsdPerMillion': '"1"',
     'removeModelPrice.model': '"m"',
+    'tablePrice.model': '"m"',
   }
   const wanted = field.args.filter((arg) => isNonNullType(arg.type) || values[`${field.name}.${arg.name}`])
   const given = wanted.map((arg) => `${arg.name}: ${values[`${field.name}.${arg.name}`]}`).join(', ')
@@ -131,7 +135,12 @@ test.each(roots)('%s %s', async (kind, name, field) => {
   }
   for (const caller of ['reader', 'viewer', 'stranger']) {
     const answer = await ask(caller)
-    expect([caller, codeOf(answer)]).toEqual([caller, ADMIN_ONLY.has(name) ? 'FORBIDDEN' : null])
+    const refusal = ADMIN_ONLY.has(name)
+      ? 'FORBIDDEN'
+      : caller === 'stranger' && OF_A_PROJECT.has(name)
+        ? 'NOT_FOUND'
+        : null
+    expect([caller, codeOf(answer)]).toEqual([caller, refusal])
   }
   const stranger = JSON.stringify((await ask('stranger')).body.data ?? null)
   expect(stranger).not.toMatch(/secret/i)

@@ -26,6 +26,17 @@ describe('a price', () => {
     expect(priceTokens(undefined, 'nobody-knows-this', 1000, 100, AT)).toBeNull()
   })
 
+  test('that changes at half past is the one of its minute, whichever was asked for first', () => {
+    const at = (time: string) =>
+      priceTokens(undefined, 'deepseek-chat', 1_000_000, 0, Date.parse(`2026-01-15T${time}Z`))
+    expect([at('16:10:00'), at('16:29:59.999'), at('16:30:00'), at('16:50:00')]).toEqual([
+      '0.27',
+      '0.27',
+      '0.135',
+      '0.135',
+    ])
+  })
+
   test('with half of the tokens unknown is unknown', () => {
     expect(priceTokens(undefined, 'gpt-4o', 1000, null, AT)).toBeNull()
     expect(priceTokens(undefined, 'gpt-4o', null, 100, AT)).toBeNull()
