@@ -72,7 +72,13 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
   // A plan that fits any value reads a million rows where the value at hand needs one.
   const reads = open('reads', 8, { plan_cache_mode: 'force_custom_plan' }, true)
   const jobs = open('jobs', 3)
-  const classify = open('classify', 2, { enable_seqscan: false, plan_cache_mode: 'force_generic_plan' })
+  const classify = open('classify', 2, {
+    // It looks up what it is given the ids of, and never reads a table through, however small it was at the start.
+    enable_seqscan: false,
+    enable_hashjoin: false,
+    enable_mergejoin: false,
+    plan_cache_mode: 'force_generic_plan',
+  })
   const log = open('log', 1, { synchronous_commit: 'off' })
   const health = open('health', 1)
   let wasSilent = false

@@ -25,12 +25,14 @@ export class History {
 
   /** The agent's last closed runs that were first seen before this one; of platform B alone, which has these rules. */
   async before({ projectId, agent, firstSeenAt, id }: RunSession): Promise<PastRuns> {
-    const kept = await this.keptOf(projectId, agent)
-    const earlier = (runs: PastRun[]) => runs.filter((run) => run.firstSeenAt < firstSeenAt && run.id !== id)
-    let runs = earlier(kept.runs)
-    if (runs.length < HISTORY && kept.hasOlder)
-      runs = earlier(await readRuns(this.sql, projectId, agent, new Date(firstSeenAt), HISTORY + 1))
-    return pastRuns(runs.slice(0, HISTORY))
+    const { runs, hasOlder } = await this.keptOf(projectId, agent)
+    // Mostly it is the newest of all.
+    if (runs.length === 0 || runs[0]!.firstSeenAt < firstSeenAt) return pastRuns(runs.slice(0, HISTORY))
+    const earlier = (all: PastRun[]) => all.filter((run) => run.firstSeenAt < firstSeenAt && run.id !== id)
+    const known = earlier(runs)
+    if (known.length >= HISTORY || !hasOlder) return pastRuns(known.slice(0, HISTORY))
+    const read = await readRuns(this.sql, projectId, agent, new Date(firstSeenAt), HISTORY + 1)
+    return pastRuns(earlier(read).slice(0, HISTORY))
   }
 
   /** What the agent's next run will be compared with. */
@@ -42,19 +44,20 @@ export class History {
   note(session: RunSession, { activeMs, loopRounds, equalRounds }: Classification): void {
     const kept = this.agents.get(keyOf(session.projectId, session.agent))
     if (!kept) return
-    const run = {
-      ...spendOf(session),
-      id: session.id,
-      firstSeenAt: session.firstSeenAt,
-      latencyMs: activeMs,
-      loopRounds,
-      equalRounds,
+    const { id, firstSeenAt } = session
+    const run: PastRun = { ...spendOf(session), id, firstSeenAt, latencyMs: activeMs, loopRounds, equalRounds }
+    const { runs } = kept
+    // One that is classified anew is not the newest, or it is the first.
+    if (runs.length > 0 && runs[0]!.firstSeenAt >= firstSeenAt) {
+      const before = runs.findIndex((other) => other.id === id)
+      if (before >= 0) runs.splice(before, 1)
+      const place = runs.findIndex((other) => other.firstSeenAt <= firstSeenAt)
+      runs.splice(place < 0 ? runs.length : place, 0, run)
+    } else runs.unshift(run)
+    if (runs.length > KEPT_RUNS) {
+      runs.pop()
+      kept.hasOlder = true
     }
-    const runs = kept.runs.filter(({ id }) => id !== session.id)
-    const place = runs.findIndex((other) => other.firstSeenAt <= run.firstSeenAt)
-    runs.splice(place < 0 ? runs.length : place, 0, run)
-    if (runs.length > KEPT_RUNS) kept.hasOlder = true
-    kept.runs = runs.slice(0, KEPT_RUNS)
   }
 
   private async keptOf(projectId: number, agent: string | null): Promise<Kept> {

@@ -120,8 +120,12 @@ export function findCost(run: Run): Finding {
 }
 
 export function findLoop(run: Run): Finding {
-  const { loopRounds, equalRounds } = run.thresholds
   const loops = findLoops(run.events)
+  if (loops.length === 0) {
+    const sentence = 'No pattern of nodes repeats, batches left out.'
+    return { found: [], sentence, measured: null, threshold: null, unit: null }
+  }
+  const { loopRounds, equalRounds } = run.thresholds
   const found: Found[] = []
   for (const loop of loops) {
     const isLong = roundsPerItem(loop) >= loopRounds.value

@@ -5,6 +5,11 @@ import { fingerprintId } from '../sessions/identity.ts'
 import type { Classification } from './classify.ts'
 import { rankOfSeverity, type Found, type RunEvent, type RunSession } from './failure.ts'
 
+/*
+ * Plans are made once, while the tables may be empty, and then look good that read a table through for each row that is
+ * asked for. So what is looked up is given first: by a lateral join that cannot be turned around, or as the places of rows.
+ */
+
 /** A closed session as it was read; `contentRevision` says of which state the classification speaks. */
 export interface DueSession extends RunSession {
   contentRevision: string
@@ -21,8 +26,9 @@ const dueColumns = (sql: Sql) => sql`
 /** Of these sessions, those that are closed and have changed since they were classified. */
 export async function readDue(sql: Sql, ids: string[]): Promise<DueSession[]> {
   const rows = await sql`
-    select ${dueColumns(sql)} from sessions s
-    where s.id = any(${ids}::uuid[]) and s.status <> 'RUNNING' and s.classified_content < s.content_revision`
+    select ${dueColumns(sql)} from unnest(${ids}::uuid[]) as w (id)
+    cross join lateral (select * from sessions where id = w.id offset 0) s
+    where s.status <> 'RUNNING' and s.classified_content < s.content_revision`
   return rows.map(dueSession)
 }
 
@@ -59,7 +65,9 @@ export async function readEventsOf(sql: Sql, sessions: DueSession[]): Promise<Ma
       (e.attributes->>'items')::float8 as item_count
     from unnest(${sessions.map(({ id }) => id)}::uuid[], ${sessions.map(({ day }) => day)}::date[],
       ${sessions.map(({ platform }) => platform)}::text[]) as w (id, day, platform)
-    join events e on e.session_id = w.id and e.day = w.day and (w.platform = 'PLATFORM_B' or e.error is not null)
+    cross join lateral (
+      select * from events
+      where session_id = w.id and day = w.day and (w.platform = 'PLATFORM_B' or error is not null) offset 0) e
     order by e.session_id, e.order_us, e.sequence, e.place, e.event_key`
   const mayLoop = new Set<string>()
   for (const row of rows) {
@@ -75,7 +83,9 @@ async function addDigests(sql: Sql, sessions: DueSession[], bySession: Map<strin
   const rows = await sql`
     select e.session_id, e.event_key, md5(e.input) as input_digest, md5(e.output) as output_digest
     from unnest(${sessions.map(({ id }) => id)}::uuid[], ${sessions.map(({ day }) => day)}::date[]) as w (id, day)
-    join events e on e.session_id = w.id and e.day = w.day and e.run_index is not null and not e.attributes ? 'redacted'`
+    cross join lateral (
+      select * from events
+      where session_id = w.id and day = w.day and run_index is not null and not attributes ? 'redacted' offset 0) e`
   const digests = new Map(rows.map((row) => [`${row.session_id}/${row.event_key}`, row]))
   for (const { id } of sessions) {
     for (const event of bySession.get(id)!) {
@@ -208,23 +218,23 @@ with w as materialized (
   select * from unnest(${unnestArguments(FAILURE_COLUMNS, FAILURES_FROM)}, $${AGENTS_AT}::text::text[])
     as f (${columnNames(FAILURE_COLUMNS)}, agent)
 ), locked as materialized (
-  select s.id, s.failure_count > 0 or w.failure_count > 0 or s.rules_not_run <> w.rules_not_run::text[] as is_seen
-  from sessions s join w on w.id = s.id and w.content_revision = s.content_revision
-  where s.status <> 'RUNNING'
-  for update of s skip locked
+  select s.place, s.is_seen, w.* from w cross join lateral (
+    select ctid as place, failure_count > 0 or w.failure_count > 0 or rules_not_run <> w.rules_not_run::text[] as is_seen
+    from sessions where id = w.id and content_revision = w.content_revision and status <> 'RUNNING'
+    for update skip locked) s
 ), done as (
   update sessions s set classified_content = s.content_revision, revision = s.revision + l.is_seen::int,
     ${RESULT_COLUMNS.slice(2)
-      .map((column) => `${column.name} = ${cast(column, 'w')}`)
+      .map((column) => `${column.name} = ${cast(column, 'l')}`)
       .join(', ')}
-  from locked l join w on w.id = l.id
-  where s.id = l.id
+  from locked l where s.ctid = l.place
   returning s.id, s.project_id, s.last_event_at, l.is_seen
 ), gone as (
-  delete from failures o using done d
-  where o.session_id = d.id and d.is_seen
-    and not exists (select from f where f.session_id = o.session_id and f.failure_key = o.failure_key)
-  returning o.pattern_id
+  delete from failures where ctid = any(array(
+    select o.ctid from done d cross join lateral (
+      select ctid, failure_key from failures where session_id = d.id offset 0) o
+    where d.is_seen and not exists (select from f where f.session_id = d.id and f.failure_key = o.failure_key)))
+  returning pattern_id
 ), patterns as (
   insert into failure_patterns (id, project_id, agent, category, cause, subject)
   select distinct on (f.pattern_id) f.pattern_id, f.project_id, f.agent, f.category, f.cause, f.subject

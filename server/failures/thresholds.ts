@@ -57,23 +57,37 @@ export interface PastRun {
 }
 
 export function pastRuns(runs: Omit<PastRun, 'id' | 'firstSeenAt'>[]): PastRuns {
-  const known = (measure: keyof PastRuns) => runs.flatMap((run) => run[measure] ?? [])
-  return {
-    latencyMs: known('latencyMs'),
-    costUsd: known('costUsd'),
-    tokens: known('tokens'),
-    loopRounds: known('loopRounds'),
-    equalRounds: known('equalRounds'),
+  const past: PastRuns = { latencyMs: [], costUsd: [], tokens: [], loopRounds: [], equalRounds: [] }
+  for (const run of runs) {
+    if (run.latencyMs !== null) past.latencyMs.push(run.latencyMs)
+    if (run.costUsd !== null) past.costUsd.push(run.costUsd)
+    if (run.tokens !== null) past.tokens.push(run.tokens)
+    if (run.loopRounds !== null) past.loopRounds.push(run.loopRounds)
+    if (run.equalRounds !== null) past.equalRounds.push(run.equalRounds)
   }
+  return past
 }
 
+/** Each is worked out when it is first asked for: most runs are compared with one or two of them. */
 export function thresholdsOf(past: PastRuns, settings: Settings): Thresholds {
+  const known: Partial<Thresholds> = {}
+  const of = (measure: Measure) => (known[measure] ??= thresholdOf(measure, past, settings))
   return {
-    latencyMs: thresholdOf('latencyMs', past, settings),
-    costUsd: thresholdOf('costUsd', past, settings),
-    tokens: thresholdOf('tokens', past, settings),
-    loopRounds: thresholdOf('loopRounds', past, settings),
-    equalRounds: thresholdOf('equalRounds', past, settings),
+    get latencyMs() {
+      return of('latencyMs')
+    },
+    get costUsd() {
+      return of('costUsd')
+    },
+    get tokens() {
+      return of('tokens')
+    },
+    get loopRounds() {
+      return of('loopRounds')
+    },
+    get equalRounds() {
+      return of('equalRounds')
+    },
   }
 }
 
