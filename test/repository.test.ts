@@ -42,6 +42,10 @@ describe('layers', () => {
       'ingest/field-reader.ts',
       'ingest/timestamp.ts',
       'ingest/mask.ts',
+      ...['failure', 'causes', 'fingerprint', 'loops', 'rounds', 'rules', 'rules-of-errors', 'rules-of-measures'].map(
+        (name) => `failures/${name}.ts`,
+      ),
+      ...['thresholds', 'classify', 'words'].map((name) => `failures/${name}.ts`),
       ...server.filter((one) => one.includes('ingest/platform-b')).map((one) => one.slice('server/'.length)),
     ]
     for (const file of pure) {

@@ -57,7 +57,7 @@ export const CAUSE_TABLE: CauseRow[] = [
   },
   {
     cause: 'PROVIDER_ERROR',
-    text: /overloaded|internal (server )?error|server (had an|error|is (busy|overloaded|down))|service (is )?(temporarily |currently )?unavailable|bad gateway|gateway error|at capacity|temporarily unavailable|an unexpected error occurred on|something went wrong (on|at) (our|their)|(status|code|error) 5\d\d|server_error|backend error|try again later|upstream (connect|request|server|error|time|service)|currently loading|maintenance/,
+    text: /overloaded|internal (server )?error|server (had an|error|is (busy|overloaded|down))|service (is )?(temporarily |currently )?unavailable|bad gateway|gateway error|at capacity|temporarily unavailable|an unexpected error occurred on|something went wrong (on|at) (our|their)|(status|code|error) 5\d\d|server_error|(is|are|was|were) down\b|backend error|try again later|upstream (connect|request|server|error|time|service)|currently loading|maintenance/,
     status: /^5\d\d$/,
     advice:
       'The fault lies with the service that was called: retry with a pause, and look at its status page if it lasts.',

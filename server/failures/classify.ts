@@ -11,7 +11,7 @@ import {
 } from './failure.ts'
 import { findLoops } from './loops.ts'
 import { RULES } from './rules.ts'
-import { activeMs, roundsPerItem } from './rules-of-measures.ts'
+import { activeMs, equalRoundsPerItem, roundsPerItem } from './rules-of-measures.ts'
 
 export interface Classification {
   /** the primary one first */
@@ -54,7 +54,7 @@ function measure(run: Run): Pick<Classification, 'activeMs' | 'loopRounds' | 'eq
     return {
       activeMs: activeMs(run),
       loopRounds: loops && loops.reduce((most, loop) => Math.max(most, roundsPerItem(loop)), 0),
-      equalRounds: loops && loops.reduce((most, loop) => Math.max(most, loop.isPaced ? 0 : loop.equalRounds), 0),
+      equalRounds: loops && loops.reduce((most, loop) => Math.max(most, equalRoundsPerItem(loop)), 0),
     }
   } catch {
     // The rule that measures the same has said that it could not run.

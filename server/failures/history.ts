@@ -41,11 +41,13 @@ export class History {
   }
 
   /** A run that was classified just now: the next one is compared with it too. */
-  note(session: RunSession, { activeMs, loopRounds, equalRounds }: Classification): void {
+  note(session: RunSession, { failures, activeMs, loopRounds, equalRounds }: Classification): void {
     const kept = this.agents.get(keyOf(session.projectId, session.agent))
     if (!kept) return
     const { id, firstSeenAt } = session
-    const run: PastRun = { ...spendOf(session), id, firstSeenAt, latencyMs: activeMs, loopRounds, equalRounds }
+    const isLoop = failures.some(({ category }) => category === 'INFINITE_LOOP')
+    const spend = spendOf(session)
+    const run: PastRun = { ...spend, id, firstSeenAt, latencyMs: activeMs, loopRounds, equalRounds, isLoop }
     const { runs } = kept
     // One that is classified anew is not the newest, or it is the first.
     if (runs.length > 0 && runs[0]!.firstSeenAt >= firstSeenAt) {
@@ -94,7 +96,8 @@ export async function readRuns(
       case when llm_calls > 0 and unpriced_calls = 0 then cost_usd end as "costUsd",
       case when llm_calls > 0 and (prompt_tokens is not null or completion_tokens is not null)
         then coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0) end as tokens,
-      loop_rounds as "loopRounds", equal_rounds as "equalRounds"
+      loop_rounds as "loopRounds", equal_rounds as "equalRounds",
+      'INFINITE_LOOP' = any(failure_categories) as "isLoop"
     from sessions
     where project_id = ${projectId} and ${agent === null ? sql`agent is null` : sql`agent = ${agent}`}
       and platform = 'PLATFORM_B' and status <> 'RUNNING' ${before ? sql`and first_seen_at < ${before}` : sql``}
@@ -108,5 +111,6 @@ export async function readRuns(
     tokens: number(row.tokens),
     loopRounds: row.loopRounds as number | null,
     equalRounds: row.equalRounds as number | null,
+    isLoop: row.isLoop as boolean,
   }))
 }

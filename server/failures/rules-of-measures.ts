@@ -1,7 +1,8 @@
 // Rules that measure: how long a run took, what its models cost, and how often its nodes repeated. Pure.
 import type { FailureCategory, Finding, Found, Run, RunEvent, Severity, Threshold, Thresholds } from './failure.ts'
 import type { PastRun } from './thresholds.ts'
-import { findLoops, isWait, type Loop } from './loops.ts'
+import { findLoops } from './loops.ts'
+import { isWait, type Loop } from './rounds.ts'
 import { countOf, seconds, tokensText, usd } from './words.ts'
 
 /** By ratio to the threshold. */
@@ -121,7 +122,8 @@ export function findCost(run: Run): Finding {
 
 export function findLoop(run: Run): Finding {
   const loops = findLoops(run.events)
-  if (loops.length === 0) {
+  const [most] = loops
+  if (!most) {
     const sentence = 'No pattern of nodes repeats, batches left out.'
     return { found: [], sentence, measured: null, threshold: null, unit: null }
   }
@@ -129,38 +131,41 @@ export function findLoop(run: Run): Finding {
   const found: Found[] = []
   for (const loop of loops) {
     const isLong = roundsPerItem(loop) >= loopRounds.value
-    const isStuck = !loop.isPaced && loop.equalRounds >= equalRounds.value
+    const isStuck = equalRoundsPerItem(loop) >= equalRounds.value
     if (isLong || isStuck) found.push(foundLoop(loop, isLong ? loopRounds : equalRounds, isLong))
   }
-  const [most] = loops
-  const sentence = most
-    ? `${patternText(most.nodes)} ran ${countOf(most.rounds, 'round')}${most.items > 1 ? ` for ${most.items} items` : ''}; ${loopRounds.value} or more, or ${equalRounds.value} that change nothing, are taken for an endless loop (${loopRounds.because}).`
-    : 'No pattern of nodes repeats, batches left out.'
-  return { found, sentence, measured: most ? roundsPerItem(most) : null, threshold: loopRounds, unit: 'ROUNDS' }
+  const sentence =
+    `${patternText(most.nodes)} ran ${countOf(most.rounds, 'round')}${forItems(most)}. For an endless loop are taken ` +
+    `${loopRounds.value} or more (${loopRounds.because}), or ${equalRounds.value} in a row that change nothing (${equalRounds.because}).`
+  return { found, sentence, measured: roundsPerItem(most), threshold: loopRounds, unit: 'ROUNDS' }
 }
 
 export const roundsPerItem = (loop: Loop) => Math.ceil(loop.rounds / loop.items)
+/** Where a node waits, equal answers are what a poll gets until the last. */
+export const equalRoundsPerItem = (loop: Loop) => (loop.isPaced ? 0 : Math.ceil(loop.equalRounds / loop.items))
 
 const patternText = (nodes: string[]) => nodes.map((name) => `"${name}"`).join(' → ')
+const forItems = ({ items }: Loop) => (items > 1 ? ` for ${items} items` : '')
 
 function foundLoop(loop: Loop, threshold: Threshold, isLong: boolean): Found {
-  const { nodes, rounds, equalRounds, isCertain } = loop
-  const measured = isLong ? roundsPerItem(loop) : equalRounds
+  const { nodes, rounds, equalRounds, isCertain, isPaced } = loop
   const changed = equalRounds > 1 ? `, ${equalRounds} of them in a row with equal results` : ''
+  const limit = `${threshold.value}${isLong ? '' : ' rounds that change nothing'}${loop.items > 1 ? ' for each' : ''}`
   const doubt = isCertain ? '' : ' Whether the nodes work off a batch cannot be told from what was sent.'
+  const pace = isPaced ? ' It waits between its rounds: it may be asking for something that is not ready.' : ''
   const least = nodes.indexOf(nodes.toSorted()[0]!)
   return {
     category: 'INFINITE_LOOP',
-    severity: isCertain ? 'HIGH' : 'MEDIUM',
+    severity: isCertain && !isPaced ? 'HIGH' : 'MEDIUM',
     cause: null,
     subject: nodes[0] ?? null,
-    sentence: `${patternText(nodes)} ran ${countOf(rounds, 'round')}${changed}; the limit is ${threshold.value}${isLong ? '' : ' rounds that change nothing'}, ${threshold.because}.${doubt}`,
+    sentence: `${patternText(nodes)} ran ${countOf(rounds, 'round')}${forItems(loop)}${changed}; the limit is ${limit}, ${threshold.because}.${doubt}${pace}`,
     advice: isCertain
       ? 'Give the loop a way out: count the rounds and stop at a number, and check the condition that should end it. If so many rounds are right, raise the limit for this agent.'
       : 'Send the execution with its workflow, so that batches can be told from loops. If it is a loop, count its rounds and stop at a number.',
     fingerprint: ['INFINITE_LOOP', ...nodes.slice(least), ...nodes.slice(0, least)].join('\n'),
     errorText: null,
-    measured,
+    measured: isLong ? roundsPerItem(loop) : equalRoundsPerItem(loop),
     threshold,
     unit: 'ROUNDS',
     evidence: loop.evidence,

@@ -54,14 +54,20 @@ export interface PastRun {
   tokens: number | null
   loopRounds: number | null
   equalRounds: number | null
+  /** an endless loop was found in it */
+  isLoop: boolean
 }
 
 export function pastRuns(runs: Omit<PastRun, 'id' | 'firstSeenAt'>[]): PastRuns {
   const past: PastRuns = { latencyMs: [], costUsd: [], tokens: [], loopRounds: [], equalRounds: [] }
+  // A loop now and then is not what is usual, however often it ran; one in most runs is how the workflow works.
+  const loops = runs.reduce((count, run) => count + Number(run.isLoop), 0)
+  const areUsual = loops * 2 > runs.length
   for (const run of runs) {
     if (run.latencyMs !== null) past.latencyMs.push(run.latencyMs)
     if (run.costUsd !== null) past.costUsd.push(run.costUsd)
     if (run.tokens !== null) past.tokens.push(run.tokens)
+    if (run.isLoop && !areUsual) continue
     if (run.loopRounds !== null) past.loopRounds.push(run.loopRounds)
     if (run.equalRounds !== null) past.equalRounds.push(run.equalRounds)
   }
@@ -119,19 +125,14 @@ function adaptive(measure: Measure, values: number[]): Threshold {
   }
   const sorted = Float64Array.from(values).sort()
   const { share, times } = runs >= PLENTY ? TOPS.plenty : TOPS.enough
-  const median = quantile(sorted, 0.5)
-  const top = quantile(sorted, share)
+  const median = sorted[Math.ceil(runs * 0.5) - 1]!
+  const top = sorted[Math.ceil(runs * share) - 1]!
   const value = Math.max(MEDIANS * median, times * top, least)
   const because =
     value === least
-      ? `the least limit there is: its last ${runs} runs stayed far below it`
+      ? `the least that is ever taken, as its last ${runs} runs mostly stayed far below`
       : value === times * top
         ? `${times} times what ${Math.round(share * 100)} % of its last ${runs} runs stayed within`
         : `${MEDIANS} times the median of its last ${runs} runs`
   return { value, source: 'ADAPTIVE', runs, because }
-}
-
-/** The least value that this share of all do not exceed. */
-function quantile(sorted: Float64Array, share: number): number {
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]!
 }

@@ -172,6 +172,10 @@ function readStart(value: unknown, result: ReadNodes): number | null {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 const isDuration = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1e12
 
+/** Redacted, or made up after a crash of the platform. */
+const isReplaced = (item: Item) =>
+  isObject(item.redaction) || (isObject(item.json) && item.json.isArtificialRecoveredEventItem === true)
+
 /** The first item's pair, in whichever of its forms it came. */
 function pairOf(value: unknown): Fields | null {
   const pair = Array.isArray(value) ? value[0] : value
@@ -265,7 +269,8 @@ function attributesOf(
   const paired = pairOf(items[0]?.pairedItem)
   if (paired && isCount(paired.item)) attributes.pairedItem = paired.item
   if (paired?.sourceOverwrite) attributes.nextBatch = true
-  if (items.some((item) => isObject(item.redaction))) attributes.redacted = true
+  // Outputs that are not what the node gave: equal ones say nothing.
+  if (items.some(isReplaced)) attributes.redacted = true
   if (finishReason) attributes.finishReason = finishReason
   const binary = items.flatMap((item) =>
     isObject(item.binary)

@@ -95,6 +95,7 @@ function microsOf(run: Run): number {
       tokens: 300 + i,
       loopRounds: 0,
       equalRounds: 0,
+      isLoop: false,
     })),
   )
   const times = Math.max(20, Math.ceil(20_000 / run.events.length))
