@@ -64,24 +64,27 @@ export function findRounds(steps: RunEvent[]): Loop[] {
   const loopOf = new Map<string, Loop>()
   const loops: Loop[] = []
   for (const { end, mostEqual } of sorted) {
-    const rounds: number[] = []
-    for (let at = end; at >= 0; at = previous[at]!) rounds.push(at)
-    const round = usualRound(steps, line, rounds, period)
-    const equalRounds = mostEqual >= round.length ? Math.min(count[end]!, Math.floor(mostEqual / round.length) + 1) : 0
-    const names = round.map(({ name }) => name ?? '')
-    const owner = names.map((name) => loopOf.get(name)).find((loop) => loop)
-    const loop: Loop = owner ?? {
-      nodes: names,
-      rounds: count[end]!,
-      equalRounds: 0,
-      isCertain: isNoBatch(round, line.hasSources),
-      isPaced: round.some(isWait),
-      items: 1,
-      evidence: rounds.toReversed().map((at) => steps[at]!.key),
+    let loop = loopOf.get(steps[end]!.name ?? '')
+    if (!loop) {
+      const rounds: number[] = []
+      for (let at = end; at >= 0; at = previous[at]!) rounds.push(at)
+      const round = usualRound(steps, line, rounds, period)
+      const nodes = round.map(({ name }) => name ?? '')
+      loop = nodes.map((name) => loopOf.get(name)).find((one) => one) ?? {
+        nodes,
+        rounds: count[end]!,
+        equalRounds: 0,
+        isCertain: isNoBatch(round, line.hasSources),
+        isPaced: round.some(isWait),
+        items: 1,
+        evidence: rounds.toReversed().map((at) => steps[at]!.key),
+      }
+      if (!loops.includes(loop)) loops.push(loop)
+      for (const name of nodes) loopOf.set(name, loop)
     }
+    const size = loop.nodes.length
+    const equalRounds = mostEqual >= size ? Math.floor(mostEqual / size) + 1 : 0
     loop.equalRounds = Math.max(loop.equalRounds, Math.min(equalRounds, loop.rounds))
-    for (const name of names) loopOf.set(name, loop)
-    if (!owner) loops.push(loop)
   }
   return loops
 }
