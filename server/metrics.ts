@@ -1,9 +1,11 @@
 // What /metrics shows, in the Prometheus text format.
+import type { Classifier } from './failures/classifier.ts'
 import type { IngestLog } from './ingest/log.ts'
 import type { WriteQueue } from './ingest/write-queue.ts'
 
-export function metricsText(queue: WriteQueue, log: IngestLog): string {
+export function metricsText(queue: WriteQueue, log: IngestLog, classifier: Classifier): string {
   const { counters, depth } = queue
+  const found = classifier.counters
   const memory = process.memoryUsage()
   const lines: [name: string, type: 'counter' | 'gauge', help: string, value: number][] = [
     ['runwatch_ingested_events_total', 'counter', 'Events committed by this process.', counters.events],
@@ -14,6 +16,11 @@ export function metricsText(queue: WriteQueue, log: IngestLog): string {
     ['runwatch_refused_requests_total', 'counter', 'Posts with a valid key that were refused.', log.counters.refused],
     ['runwatch_unauthenticated_requests_total', 'counter', 'Posts without a valid key.', log.counters.unauthenticated],
     ['runwatch_ingest_log_forgotten_total', 'counter', 'Log entries that could not be kept.', log.counters.forgotten],
+    ['runwatch_classified_sessions_total', 'counter', 'Sessions classified, each time anew.', found.classified],
+    ['runwatch_failures_found_total', 'counter', 'Failures found in them.', found.failures],
+    ['runwatch_rules_not_run_total', 'counter', 'Rules that threw instead of looking.', found.rulesNotRun],
+    ['runwatch_classification_retries_total', 'counter', 'Batches that were tried again.', found.retries],
+    ['runwatch_classification_waiting', 'gauge', 'Sessions that wait to be classified.', classifier.waitingCount],
     ['runwatch_queue_events', 'gauge', 'Events that wait to be written.', depth.events],
     ['runwatch_queue_bytes', 'gauge', 'Bytes of the requests that wait.', depth.bytes],
     ['process_resident_memory_bytes', 'gauge', 'Resident memory.', memory.rss],

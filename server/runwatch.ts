@@ -13,6 +13,7 @@ import { migrate } from './database/migrate.ts'
 import { dropOldPartitions, ensurePartitions } from './database/partitions.ts'
 import type { Services } from './graphql/context.ts'
 import { Classifier } from './failures/classifier.ts'
+import type { Rule } from './failures/failure.ts'
 import { FixedThresholdSettings } from './failures/fixed-thresholds.ts'
 import { Intake } from './ingest/intake.ts'
 import { IngestLog } from './ingest/log.ts'
@@ -49,7 +50,7 @@ export interface Runwatch {
 /** @throws ConfigError, EmbeddedPostgresError or MigrationError with a sentence; a port that is taken: EADDRINUSE */
 export async function startRunwatch(
   config: Config,
-  { log, dashboardFolder }: { log: Logger; dashboardFolder: string },
+  { log, dashboardFolder, rules }: { log: Logger; dashboardFolder: string; rules?: Rule[] },
 ): Promise<Runwatch> {
   const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
@@ -97,6 +98,7 @@ export async function startRunwatch(
       sql: database.classify,
       fixed: fixedThresholds,
       onClassified: tell,
+      ...(rules && { rules }),
       onError,
     })
     closers.push(() => classifier.close())

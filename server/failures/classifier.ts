@@ -53,6 +53,10 @@ export class Classifier {
     this.history = new History(options.sql)
   }
 
+  get waitingCount(): number {
+    return this.waiting.size
+  }
+
   /** Begins to look for what is due, at once and every few seconds. */
   start(): void {
     const sweep = () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { inject } from 'vitest'
 import { readConfig } from '../../server/config.ts'
 import { DASHBOARD_FOLDER } from '../../server/dashboard-build.ts'
+import type { Rule } from '../../server/failures/failure.ts'
 import { makeLogger } from '../../server/log.ts'
 import { startRunwatch, type Runwatch } from '../../server/runwatch.ts'
 import { newDatabase, type TestDatabase } from './database.ts'
@@ -38,7 +39,7 @@ export interface Answer {
 }
 
 export async function startServer(
-  options: { env?: Record<string, string>; database?: TestDatabase } = {},
+  options: { env?: Record<string, string>; database?: TestDatabase; rules?: Rule[] } = {},
 ): Promise<TestServer> {
   const database = options.database ?? (await newDatabase())
   const config = readConfig({
@@ -52,7 +53,8 @@ export async function startServer(
   })
   const logFile = join(inject('logFolder'), `${randomUUID()}.log`)
   const log = makeLogger(config.logLevel, logFile)
-  const runwatch = await startRunwatch(config, { log, dashboardFolder: DASHBOARD_FOLDER })
+  const { rules } = options
+  const runwatch = await startRunwatch(config, { log, dashboardFolder: DASHBOARD_FOLDER, ...(rules && { rules }) })
   const url = runwatch.address
   const send = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(url + path, init)
