@@ -4,6 +4,7 @@ import { dirname, extname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { ERROR_TABLE } from '../server/errors.ts'
+import { RULES } from '../server/failures/rules.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -136,6 +137,12 @@ describe('the README', () => {
     expect(Object.fromEntries(rows)).toEqual(
       Object.fromEntries(Object.entries(ERROR_TABLE).map(([code, { status }]) => [code, status])),
     )
+  })
+
+  test('lists every failure rule with what it looks for', () => {
+    for (const { category, platform, looksFor } of RULES) {
+      expect(readme).toContain(`| ${category} | ${platform.at(-1)} | ${looksFor} |`)
+    }
   })
 
   test('lists every setting', () => {
