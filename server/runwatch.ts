@@ -14,6 +14,7 @@ import { dropOldPartitions, ensurePartitions } from './database/partitions.ts'
 import type { Services } from './graphql/context.ts'
 import { Classifier } from './failures/classifier.ts'
 import type { Rule } from './failures/failure.ts'
+import { FirstLook } from './failures/first-look.ts'
 import { FixedThresholdSettings } from './failures/fixed-thresholds.ts'
 import { Intake } from './ingest/intake.ts'
 import { IngestLog } from './ingest/log.ts'
@@ -117,7 +118,8 @@ export async function startRunwatch(
       onError,
     })
     closers.push(() => ingestLog.close())
-    const intake = new Intake({ queue, prices, projects })
+    const firstLook = new FirstLook(classifier.history, fixedThresholds, rules)
+    const intake = new Intake({ queue, prices, projects, firstLook })
     const retention = new Retention({ sql: database.jobs, projects, onGone: tell, onError })
     closers.push(() => retention.close())
     const onRepriced = (changed: SessionNotice[]) => {

@@ -48,7 +48,7 @@ export async function findUnclassified(sql: Sql, from: Date, limit: number): Pro
   return rows.map(({ id }) => id as string)
 }
 
-const DIGEST_FROM_RUN = 4
+export const DIGEST_FROM_RUN = 4
 
 /**
  * The events of sessions in timeline order, by session. Of platform A only those with an error are read: its rules look

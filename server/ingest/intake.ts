@@ -8,6 +8,7 @@ import { parsePlatformB } from './platform-b.ts'
 import { draftReceipt, finishReceipt, listedSessions, type Receipt, type ReceiptDraft } from './receipt.ts'
 import type { RequestKey } from './write-request.ts'
 import type { WriteQueue } from './write-queue.ts'
+import type { FirstLook } from '../failures/first-look.ts'
 import type { Projects } from '../access/projects.ts'
 import { fingerprintOf, nextArrivalUs, requestKeyId } from '../sessions/identity.ts'
 import type { OwnPrices } from '../sessions/own-prices.ts'
@@ -64,7 +65,9 @@ export interface Taken {
 export class Intake {
   private readonly oneAtATime = new OneAtATime()
 
-  constructor(private readonly services: { queue: WriteQueue; prices: OwnPrices; projects: Projects }) {}
+  constructor(
+    private readonly services: { queue: WriteQueue; prices: OwnPrices; projects: Projects; firstLook: FirstLook },
+  ) {}
 
   /** @throws Problem, and then nothing of the request is recorded (but see outcome_unknown) */
   take(endpoint: Endpoint, arrival: Arrival): Promise<Taken> {
@@ -79,7 +82,7 @@ export class Intake {
     { bytes, projectId, baseUrl }: Arrival,
     named: { id: string; fingerprint: string } | null,
   ): Promise<Taken> {
-    const { queue, prices, projects } = this.services
+    const { queue, prices, projects, firstLook } = this.services
     const { masksCredentials, mergesEqualEvents } = projects.settingsOf(projectId)
     const receivedAt = Date.now()
     const parsed = endpoint.parse(parseJson(bytes), {
@@ -92,6 +95,8 @@ export class Intake {
       mask: masksCredentials ? maskSecrets : maskLinks,
       mergesEqualEvents,
     })
+    for (const { execution, events } of parsed.sessions)
+      if (execution) execution.measures = firstLook.at(execution, events)
     const key: RequestKey | null = named && {
       ...named,
       receivedAt,
@@ -100,6 +105,10 @@ export class Intake {
       refusesReuse: endpoint.refusesReusedKey,
     }
     const { sessions, before } = await queue.write({ sessions: parsed.sessions, bytes: bytes.length, key })
+    sessions.forEach(({ isDue }, i) => {
+      const { execution } = parsed.sessions[i]!
+      if (execution && !isDue) firstLook.committed(execution)
+    })
     const receipt = before
       ? finishReceipt(before.receipt as ReceiptDraft, before.statuses)
       : finishReceipt(

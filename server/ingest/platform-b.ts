@@ -160,6 +160,7 @@ function readExecution(execution: Fields, workflow: Fields, context: ParseContex
     stepsMs: null,
     rank,
     stoppedAt,
+    measures: null,
   }
   const { id, projectId, platform } = session
   return {

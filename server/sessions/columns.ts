@@ -79,6 +79,9 @@ export const SESSION_COLUMNS: SessionColumn[] = [
   { name: 'steps_ms', type: 'float8', value: (s) => s.stepsMs, merge: sumOfKnown('steps_ms') },
   { name: 'rank', type: 'int2', value: (s) => s.rank },
   { name: 'stopped_at', type: 'timestamptz', value: (s) => timestampText(s.stoppedAt) },
+  { name: 'active_ms', type: 'float8', value: (s) => s.measures && s.measures.activeMs },
+  { name: 'loop_rounds', type: 'int4', value: (s) => s.measures && s.measures.loopRounds },
+  { name: 'equal_rounds', type: 'int4', value: (s) => s.measures && s.measures.equalRounds },
 ]
 
 /** An event beside the session it belongs to. */

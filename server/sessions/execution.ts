@@ -91,6 +91,7 @@ function mergeSession(stored: Post, incoming: Post, wins: boolean): SessionWrite
     coverage: mergedCoverage(winner, richer),
     rank: winner.rank,
     stoppedAt,
+    measures: null,
   }
 }
 

@@ -101,6 +101,8 @@ export interface SessionWrite extends SessionIdentity, Totals {
   stepsMs: number | null
   rank: number | null
   stoppedAt: number | null
+  /** Set where the rules were run before the write and found nothing: it counts as classified. */
+  measures: { activeMs: number | null; loopRounds: number; equalRounds: number } | null
 }
 
 export interface Totals {
@@ -253,6 +255,7 @@ export function foldEvents(identity: SessionIdentity, events: EventDraft[]): Ses
     stepsMs,
     rank: null,
     stoppedAt: null,
+    measures: null,
   }
 }
 

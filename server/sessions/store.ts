@@ -31,13 +31,13 @@ const IS_DUE = "s.status <> 'RUNNING' and s.classified_content < s.content_revis
  * commit order and cannot deadlock. A first revision is a time, so that a session that was deleted and is posted to again
  * goes on above what its readers hold. Counters come from the events given, so the statement fails on purpose (division
  * by zero) if any of them, or an execution, or a request's key was there already. A closed session of platform A in which
- * nothing carries an error has no failure: it counts as classified from the start.
+ * nothing carries an error has no failure, and an execution may have been looked at: both count as classified.
  */
 const fold = (withKeys: boolean) => `
 with folded as (
   insert into sessions as s (${columnNames(SESSION_COLUMNS)}, revision, content_revision, classified_content)
   select ${unnestedColumns(SESSION_COLUMNS, 'w')}, (extract(epoch from now()) * 1000000)::int8, 1,
-    (w.platform = 'PLATFORM_A' and w.status <> 'RUNNING' and w.error_count = 0)::int
+    (w.status <> 'RUNNING' and w.error_count = 0 and (w.platform = 'PLATFORM_A' or w.loop_rounds is not null))::int
   from unnest(${unnestArguments(SESSION_COLUMNS, 1)}) as w (${columnNames(SESSION_COLUMNS)})
   on conflict (id) do update set
     ${SESSION_COLUMNS.filter((column) => column.merge)
@@ -225,6 +225,7 @@ function storedSession(row: postgres.Row): SessionWrite {
     stepsMs: null,
     rank: row.rank,
     stoppedAt: number(row.stopped_ms),
+    measures: null,
   }
 }
 

@@ -1,9 +1,10 @@
 // Classification: processor time of the rules for one session, and what ingest loses by it, with and without in turns.
 import { parsePlatformB } from '../../server/ingest/platform-b.ts'
+import { runEventsOf } from '../../server/failures/first-look.ts'
 import { classify } from '../../server/failures/classify.ts'
-import type { Run, RunEvent } from '../../server/failures/failure.ts'
+import type { Run } from '../../server/failures/failure.ts'
 import { NO_SETTINGS, pastRuns, thresholdsOf } from '../../server/failures/thresholds.ts'
-import type { EventDraft, SessionWrite } from '../../server/sessions/session.ts'
+import type { SessionWrite } from '../../server/sessions/session.ts'
 import type { ShapeName } from './events.ts'
 import { executionBody } from './executions.ts'
 import { cpuOf, empty, runLoad } from './ingest.ts'
@@ -114,8 +115,17 @@ function runOf(steps: number, errors: number): Run {
   const names = Object.keys(runData)
   for (const name of names) {
     const [first] = runData[name] as { startTime: number }[]
-    for (let i = 1; i < steps / names.length; i++)
-      runData[name]!.push({ ...first, startTime: first!.startTime + i * 2_000, executionIndex: i * names.length })
+    for (let i = 1; i < steps / names.length; i++) {
+      // Round after round, so that all of it is one loop: the most that the rules can have to do.
+      const place = names.indexOf(name)
+      const source = [
+        place === 0
+          ? { previousNode: names.at(-1), previousNodeRun: i - 1 }
+          : { previousNode: names[place - 1], previousNodeRun: i },
+      ]
+      const later = { startTime: first!.startTime + i * 2_000, executionIndex: i * names.length + place, source }
+      runData[name]!.push({ ...first, ...later })
+    }
   }
   const { sessions } = parsePlatformB(body, {
     projectId: 1,
@@ -127,7 +137,7 @@ function runOf(steps: number, errors: number): Run {
     mergesEqualEvents: false,
   })
   const session = sessions[0]!.execution!
-  const events = sessions[0]!.events.toSorted((a, b) => a.orderUs - b.orderUs || a.sequence - b.sequence).map(eventOf)
+  const events = runEventsOf(sessions[0]!.events)
   return { session: sessionOf(session), events, thresholds: thresholdsOf(pastRuns([]), NO_SETTINGS) }
 }
 
@@ -136,16 +146,4 @@ const sessionOf = (session: SessionWrite): Run['session'] => ({
   tokens: Number(session.promptTokens ?? 0) + Number(session.completionTokens ?? 0),
   costUsd: session.costUsd === null ? null : Number(session.costUsd),
   coverage: session.coverage.map(({ code }) => code),
-})
-
-const eventOf = (event: EventDraft): RunEvent => ({
-  ...event,
-  nodeType: (event.attributes?.nodeType as string) ?? null,
-  source: (event.attributes?.source as RunEvent['source']) ?? [],
-  firstItem: (event.attributes?.pairedItem as number) ?? null,
-  isNextBatch: false,
-  wasResumed: false,
-  itemCount: (event.attributes?.items as number) ?? null,
-  inputDigest: event.input,
-  outputDigest: event.output,
 })

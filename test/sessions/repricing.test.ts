@@ -228,7 +228,7 @@ test('a server that lost the lock and does not know it yet does no harm', async 
   const thief = await otherRepricing(() => (batches.thief += 1))
   const takeLock = async () => {
     await sql`
-      select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 7240010
+      select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 7240004
         and database = (select oid from pg_database where datname = current_database())`
     await thief.repricing.run()
   }
