@@ -36,6 +36,10 @@ export const paths = {
   setUp: () => '/set-up',
 }
 
+/** The page of failures, with one pattern open. */
+export const failuresPath = ({ pattern }: { pattern?: string | null } = {}) =>
+  withQuery('/failures', new URLSearchParams(pattern ? { pattern } : {}))
+
 export function readRoute(pathname: string): Route {
   const [, first = '', second, ...rest] = pathname.replace(/\/+$/, '').split('/')
   if (rest.length > 0) return { page: 'unknown' }

@@ -33,6 +33,13 @@ export const sessionHeadFragment = graphql(`
       detail
     }
     quietAt
+    classified
+    failureCount
+    hint
+    rulesNotRun {
+      category
+      sentence
+    }
     revision
   }
 `)
@@ -67,11 +74,40 @@ export const eventRowFragment = graphql(`
 `)
 export type EventRow = FragmentOf<typeof eventRowFragment>
 
+export const failureFragment = graphql(`
+  fragment SessionFailure on Failure @_unmask {
+    category
+    severity
+    cause
+    subject
+    sentence
+    advice
+    errorText
+    measured
+    threshold
+    unit
+    thresholdSource
+    thresholdRuns
+    evidence
+    evidenceCount
+    pattern {
+      id
+      state
+      isMuted
+      sessions
+    }
+  }
+`)
+export type SessionFailure = FragmentOf<typeof failureFragment>
+
 export const sessionQuery = graphql(
   `
-    query Session($id: ID!, $first: Int!, $after: String) {
+    query Session($id: ID!, $first: Int!, $after: String, $withFailures: Boolean!) {
       session(id: $id) {
         ...SessionHead
+        failures @include(if: $withFailures) {
+          ...SessionFailure
+        }
         events(first: $first, after: $after) {
           nodes {
             ...EventRow
@@ -84,8 +120,34 @@ export const sessionQuery = graphql(
       }
     }
   `,
-  [sessionHeadFragment, eventRowFragment],
+  [sessionHeadFragment, failureFragment, eventRowFragment],
 )
+
+export const sessionFailuresQuery = graphql(
+  `
+    query SessionFailures($id: ID!) {
+      session(id: $id) {
+        failures {
+          ...SessionFailure
+        }
+      }
+    }
+  `,
+  [failureFragment],
+)
+
+export const sessionRulesQuery = graphql(`
+  query SessionRules($id: ID!) {
+    session(id: $id) {
+      explain {
+        category
+        outcome
+        sentence
+      }
+    }
+  }
+`)
+export type RuleExplanation = NonNullable<ResultOf<typeof sessionRulesQuery>['session']>['explain'][number]
 
 export const eventsAfterRevisionQuery = graphql(
   `

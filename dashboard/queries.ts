@@ -1,5 +1,5 @@
-// Owns the GraphQL documents of the list of sessions and of agents.
-import { graphql, type FragmentOf, type ResultOf } from './graphql.ts'
+// Owns the GraphQL documents of the list of sessions.
+import { graphql, type FragmentOf } from './graphql.ts'
 
 export const sessionRowFragment = graphql(`
   fragment SessionRow on Session @_unmask {
@@ -19,6 +19,8 @@ export const sessionRowFragment = graphql(`
     costUsd
     unpricedCalls
     quietAt
+    failureCategories
+    severity
     revision
   }
 `)
@@ -66,22 +68,6 @@ export const latestSessionQuery = graphql(`
     }
   }
 `)
-
-export const agentsQuery = graphql(`
-  query Agents($range: TimeRange) {
-    agents(range: $range) {
-      id
-      project
-      name
-      platforms
-      runs
-      running
-      failed
-      lastSeenAt
-    }
-  }
-`)
-export type AgentRow = ResultOf<typeof agentsQuery>['agents'][number]
 
 export const sessionChangedSubscription = graphql(
   `

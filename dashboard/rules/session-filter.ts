@@ -1,5 +1,16 @@
 // Owns the list's filter: URL to filter and back, filter to the schema's input, and whether a session still matches.
 import type { SessionRow } from '../queries.ts'
+import {
+  CATEGORIES,
+  categoryWords,
+  fromUrlWord,
+  leastSeverityWords,
+  rankOf,
+  SEVERITIES,
+  toUrlWord,
+  type Category,
+  type Severity,
+} from './failure-words.ts'
 
 export type Status = SessionRow['status']
 export type Platform = SessionRow['platform']
@@ -11,10 +22,22 @@ export interface ListFilter {
   /** Names; null stands for sessions without a name. */
   agents: (string | null)[]
   range: Range | null
+  /** With a failure of this category. */
+  category: Category | null
+  /** With a failure at least this bad. */
+  severity: Severity | null
   search: string
 }
 
-export const emptyFilter: ListFilter = { status: null, platform: null, agents: [], range: null, search: '' }
+export const emptyFilter: ListFilter = {
+  status: null,
+  platform: null,
+  agents: [],
+  range: null,
+  category: null,
+  severity: null,
+  search: '',
+}
 
 export const statuses = [
   { value: 'RUNNING', word: 'running', label: 'Running' },
@@ -46,6 +69,8 @@ export function filterFromQuery(query: URLSearchParams): ListFilter {
     platform: valueOf<Platform>(platforms, query.get('platform')),
     agents: [...new Set(query.getAll('agent'))].map((name) => (name === '' ? null : name)),
     range: valueOf<Range>(ranges, query.get('range')),
+    category: fromUrlWord(CATEGORIES, query.get('category')),
+    severity: fromUrlWord(SEVERITIES, query.get('severity')),
     search: query.get('q')?.trim() ?? '',
   }
 }
@@ -56,6 +81,8 @@ export function filterToQuery(filter: Partial<ListFilter>): URLSearchParams {
   if (filter.platform) query.set('platform', wordOf<Platform>(platforms, filter.platform))
   for (const agent of filter.agents ?? []) query.append('agent', agent ?? '')
   if (filter.range) query.set('range', wordOf<Range>(ranges, filter.range))
+  if (filter.category) query.set('category', toUrlWord(filter.category))
+  if (filter.severity) query.set('severity', toUrlWord(filter.severity))
   if (filter.search) query.set('q', filter.search)
   return query
 }
@@ -66,6 +93,8 @@ export function filterToInput(filter: ListFilter) {
     ...(filter.status && { status: filter.status }),
     ...(filter.platform && { platform: filter.platform }),
     ...(filter.agents.length > 0 && { agents: filter.agents }),
+    ...(filter.category && { category: filter.category }),
+    ...(filter.severity && { minSeverity: filter.severity }),
     ...(filter.search && { search: filter.search }),
     ...(filter.range && { range: filter.range }),
   }
@@ -75,13 +104,19 @@ export const isEmptyFilter = (filter: ListFilter) => filterToQuery(filter).size 
 
 /** Whether a loaded session can stop matching: a platform and a first sight never change. */
 export const canStopMatching = (filter: ListFilter) =>
-  filter.status !== null || filter.agents.length > 0 || filter.search !== ''
+  filter.status !== null ||
+  filter.agents.length > 0 ||
+  filter.category !== null ||
+  filter.severity !== null ||
+  filter.search !== ''
 
 /** Growing old out of a range does not count: rows do not vanish because time passes. */
 export function stillMatches(session: SessionRow, filter: ListFilter): boolean {
   if (filter.status && session.status !== filter.status) return false
   if (filter.platform && session.platform !== filter.platform) return false
   if (filter.agents.length > 0 && !filter.agents.includes(session.agent)) return false
+  if (filter.category && !session.failureCategories.includes(filter.category)) return false
+  if (filter.severity && (session.severity === null || rankOf(session.severity) < rankOf(filter.severity))) return false
   if (filter.search === '') return true
   const search = filter.search.toLowerCase()
   return (
@@ -117,6 +152,18 @@ export function chipsOf(filter: ListFilter): Chip[] {
       key: 'range',
       label: ranges.find((each) => each.value === filter.range)!.label,
       without: { ...filter, range: null },
+    })
+  if (filter.category)
+    chips.push({
+      key: 'category',
+      label: `Failure: ${categoryWords(filter.category)}`,
+      without: { ...filter, category: null },
+    })
+  if (filter.severity)
+    chips.push({
+      key: 'severity',
+      label: `Severity: ${leastSeverityWords(filter.severity)}`,
+      without: { ...filter, severity: null },
     })
   if (filter.search)
     chips.push({ key: 'search', label: `Search: ${filter.search}`, without: { ...filter, search: '' } })

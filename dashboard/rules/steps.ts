@@ -20,6 +20,16 @@ const typeWords: Record<EventRow['type'], string> = {
 }
 export const typeWord = (type: EventRow['type']) => typeWords[type]
 
+/** The token that paints a step of this type. */
+const typeColours: Record<EventRow['type'], string> = {
+  LLM_CALL: '--llm',
+  TOOL_CALL: '--tool',
+  RETRIEVAL: '--retrieval',
+  SPAN: '--span',
+  SESSION_END: '--ink',
+}
+export const typeColour = (type: EventRow['type']) => typeColours[type]
+
 const kindWords: Record<string, string> = {
   LLM: 'Model',
   TOOL: 'Tool',
@@ -76,15 +86,4 @@ function repeatedNames(events: readonly EventRow[]): Set<string> {
   for (const event of events)
     if ((event.runIndex ?? 0) > 0) repeated.add(event.name ?? event.model ?? typeWord(event.type))
   return repeated
-}
-
-/** The next step with an error after (or before) the selected one, around the end. */
-export function nextFailed(steps: readonly Step[], from: number | null, direction: 1 | -1): number | null {
-  const count = steps.length
-  let index = from ?? (direction === 1 ? -1 : count)
-  for (let tried = 0; tried < count; tried += 1) {
-    index = (index + direction + count) % count
-    if (steps[index]!.failed) return index
-  }
-  return null
 }

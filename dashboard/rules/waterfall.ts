@@ -77,8 +77,8 @@ function roundStep(ms: number): number {
 }
 
 /** How many steps of each type ran at the same time, per pixel column of the minimap. */
-export function concurrency(steps: readonly Step[], axis: Axis, columns: number): Map<string, Uint16Array> {
-  const byType = new Map<string, Uint16Array>()
+export function concurrency(steps: readonly Step[], axis: Axis, columns: number) {
+  const byType = new Map<Step['event']['type'], Uint16Array>()
   const span = axis.endMs - axis.startMs
   const column = (ms: number) => Math.min(columns - 1, Math.max(0, Math.floor(((ms - axis.startMs) / span) * columns)))
   for (const step of steps) {

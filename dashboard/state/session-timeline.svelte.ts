@@ -12,6 +12,7 @@ import { mergeEvents } from '../rules/event-merge.ts'
 import { isNewer, newerOf } from '../rules/revision.ts'
 import { connection, type Subscription } from './connection.svelte.ts'
 import { pause } from './pause.svelte.ts'
+import { SessionFailures } from './session-failures.svelte.ts'
 
 const pageSize = 1000
 const flushMs = 100
@@ -22,6 +23,7 @@ export class SessionTimeline {
   /** Missing: it was not there when it was opened. Deleted: it went while it was looked at. */
   phase = $state<'first' | 'reading' | 'ready' | 'missing' | 'deleted' | 'problem'>('first')
   problem = $state.raw<RequestError | null>(null)
+  readonly failures: SessionFailures
 
   /** All changes up to here are held, on screen or queued. */
   private heldRevision: BigIntValue = 0
@@ -41,6 +43,7 @@ export class SessionTimeline {
   private readonly forgetPause: () => void
 
   constructor(private readonly id: string) {
+    this.failures = new SessionFailures(id)
     this.forgetPause = pause.whenOver(() => this.flush())
     void this.start()
   }
@@ -55,8 +58,11 @@ export class SessionTimeline {
         const answer: Awaited<ReturnType<typeof this.readPage>> = await this.readPage(after)
         if (turn !== this.turn) return
         if (!answer) return this.lose(this.session === null ? 'missing' : 'deleted')
-        const { events, ...session } = answer
-        if (after === null) this.begin(session)
+        const { events, failures, ...session } = answer
+        if (after === null) {
+          this.failures.take(session, failures ?? [])
+          this.begin(session)
+        }
         this.receive(session, events.nodes)
         this.flush()
         after = events.pageInfo.hasNextPage ? events.pageInfo.endCursor : null
@@ -74,13 +80,15 @@ export class SessionTimeline {
     this.turn += 1
     this.isStopped = true
     this.subscription?.stop()
+    this.failures.stop()
     clearTimeout(this.timer)
     clearTimeout(this.retryTimer)
     this.forgetPause()
   }
 
   private async readPage(after: string | null) {
-    const { session } = await query(sessionQuery, { id: this.id, first: pageSize, after })
+    const variables = { id: this.id, first: pageSize, after, withFailures: after === null }
+    const { session } = await query(sessionQuery, variables)
     return session
   }
 
@@ -96,7 +104,8 @@ export class SessionTimeline {
   private async lookForIt() {
     const { turn } = this
     if (pause.isOn) return
-    const answer = await query(sessionQuery, { id: this.id, first: 1, after: null }).catch(() => null)
+    const variables = { id: this.id, first: 1, after: null, withFailures: false }
+    const answer = await query(sessionQuery, variables).catch(() => null)
     if (turn !== this.turn || !answer) return
     if (!answer.session) {
       this.turn += 1
@@ -186,7 +195,10 @@ export class SessionTimeline {
     clearTimeout(this.timer)
     this.timer = undefined
     if ((pause.isOn && this.phase === 'ready') || this.isStopped) return
-    if (this.queuedSession) this.session = this.queuedSession
+    if (this.queuedSession) {
+      this.session = this.queuedSession
+      this.failures.follow(this.session)
+    }
     this.queuedSession = null
     if (this.queue.size === 0) return
     this.events = mergeEvents(this.events, [...this.queue.values()])

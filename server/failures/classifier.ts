@@ -168,8 +168,7 @@ export class Classifier {
     for (const { session, classification } of classified) {
       if (done.has(session.id)) this.counters.failures += classification.failures.length
     }
-    const seen = written.sessions.filter(({ isSeen }) => isSeen)
-    if (seen.length > 0) onClassified(seen, written.patternIds)
+    if (done.size > 0) onClassified(written.sessions, written.patternIds)
     // Somebody writes to the others at this moment: they are looked at once more.
     const left = batch.filter(({ id }) => !done.has(id))
     if (left.length > 0) setTimeout(() => this.due(left.map(({ id }) => id)), LOOK_AGAIN_MS)

@@ -85,6 +85,7 @@ export interface RunEvent {
   type: EventType
   kind: NodeKind | null
   name: string | null
+  model: string | null
   runIndex: number | null
   parentKey: string | null
   status: string | null

@@ -78,6 +78,7 @@ export function runEventsOf(drafts: EventDraft[]): RunEvent[] {
       type: draft.type,
       kind: draft.kind,
       name: draft.name,
+      model: draft.model,
       runIndex: draft.runIndex,
       parentKey: draft.parentKey,
       status: draft.status,

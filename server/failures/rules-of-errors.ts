@@ -23,15 +23,18 @@ export function eventErrors(category: FailureCategory, what: string, isOfType: (
     cannotTell: () => null,
     find: (run) => {
       const failed = run.events.filter((event) => event.error !== null && isOfType(event.type))
-      const found = groupErrors(category, failed, run, ({ type, name }) =>
-        type === 'TOOL_CALL' ? `Tool ${quote(name)}` : type === 'LLM_CALL' ? `The call of model ${quote(name)}` : null,
-      )
+      const found = groupErrors(category, failed, run, whatFailed)
       return { ...NOTHING, found, sentence: `No event of type ${what} carries the text of an error.` }
     },
   }
 }
 
-const quote = (name: string | null) => (name === null ? 'without a name' : `"${name}"`)
+function whatFailed({ type, name, model }: RunEvent): string {
+  if (type === 'TOOL_CALL') return name === null ? 'A tool without a name' : `Tool "${name}"`
+  if (type === 'LLM_CALL') return (model ?? name) === null ? 'A model call' : `The call of model "${model ?? name}"`
+  if (type === 'RETRIEVAL') return name === null ? 'A retrieval' : `Retrieval "${name}"`
+  return name === null ? 'The run' : `"${name}"`
+}
 
 export function findNodeErrors(run: Run): Finding {
   const { events, session } = run
@@ -45,7 +48,7 @@ export function findNodeErrors(run: Run): Finding {
   }
   // An agent that only hands on what its model or tool said is not to blame for it.
   const blamed = failed.filter(({ key, error }) => !messages.get(key)?.some((inner) => isSame(error!.message, inner)))
-  const found = groupErrors('TOOL_FAILURE', blamed, run, ({ name }) => (name === null ? null : `"${name}"`))
+  const found = groupErrors('TOOL_FAILURE', blamed, run, ({ name }) => `"${name ?? ''}"`)
   return { ...NOTHING, found, sentence: `None of ${countOf(events.length, 'step')} carries an error.` }
 }
 
@@ -56,12 +59,13 @@ function groupErrors(
   category: FailureCategory,
   failed: RunEvent[],
   run: Run,
-  who: (event: RunEvent) => string | null,
+  who: (event: RunEvent) => string,
 ): Found[] {
   const groups = new Map<string, Found>()
   for (const event of failed) {
     const error = event.error!
-    const { cause, fingerprint } = describeError(category, event.name, error)
+    const subject = event.name ?? (event.type === 'LLM_CALL' ? event.model : null)
+    const { cause, fingerprint } = describeError(category, subject, error)
     const group = groups.get(fingerprint)
     if (group) {
       group.evidence.push(event.key)
@@ -71,8 +75,8 @@ function groupErrors(
       category,
       severity: severityOfError(run),
       cause,
-      subject: event.name,
-      sentence: `${who(event) ?? 'The run'} failed: ${firstWords(error.message)}${wentOn(run)}`,
+      subject,
+      sentence: `${who(event)} failed: ${firstWords(error.message)}${wentOn(run)}`,
       advice: adviceFor(cause),
       fingerprint,
       errorText: error.message,

@@ -58,7 +58,7 @@ export async function readEventsOf(sql: Sql, sessions: DueSession[]): Promise<Ma
   const bySession = new Map<string, RunEvent[]>(sessions.map(({ id }) => [id, []]))
   if (sessions.length === 0) return bySession
   const rows = await sql`
-    select e.session_id, e.event_key, e.type, e.kind, e.name, e.run_index, e.parent_key, e.status, e.error, e.duration_ms,
+    select e.session_id, e.event_key, e.type, e.kind, e.name, e.model, e.run_index, e.parent_key, e.status, e.error, e.duration_ms,
       extract(epoch from e.occurred_at) * 1000 as occurred_ms, e.attributes->>'nodeType' as node_type,
       e.attributes->'source' as source, (e.attributes->>'pairedItem')::float8 as first_item,
       e.attributes ? 'nextBatch' as is_next_batch, e.attributes ? 'nodeWasResumed' as was_resumed,
@@ -131,6 +131,7 @@ function runEvent(row: Row): RunEvent {
     type: row.type,
     kind: row.kind,
     name: row.name,
+    model: row.model,
     runIndex: row.run_index,
     parentKey: row.parent_key,
     status: row.status,
@@ -218,22 +219,21 @@ with w as materialized (
   select * from unnest(${unnestArguments(FAILURE_COLUMNS, FAILURES_FROM)}, $${AGENTS_AT}::text::text[])
     as f (${columnNames(FAILURE_COLUMNS)}, agent)
 ), locked as materialized (
-  select s.place, s.is_seen, w.* from w cross join lateral (
-    select ctid as place, failure_count > 0 or w.failure_count > 0 or rules_not_run <> w.rules_not_run::text[] as is_seen
-    from sessions where id = w.id and content_revision = w.content_revision and status <> 'RUNNING'
+  select s.place, w.* from w cross join lateral (
+    select ctid as place from sessions where id = w.id and content_revision = w.content_revision and status <> 'RUNNING'
     for update skip locked) s
 ), done as (
-  update sessions s set classified_content = s.content_revision, revision = s.revision + l.is_seen::int,
+  update sessions s set classified_content = s.content_revision, revision = s.revision + 1,
     ${RESULT_COLUMNS.slice(2)
       .map((column) => `${column.name} = ${cast(column, 'l')}`)
       .join(', ')}
   from locked l where s.ctid = l.place
-  returning s.id, s.project_id, s.last_event_at, l.is_seen
+  returning s.id, s.project_id, s.last_event_at
 ), gone as (
   delete from failures where ctid = any(array(
     select o.ctid from done d cross join lateral (
       select ctid, failure_key from failures where session_id = d.id offset 0) o
-    where d.is_seen and not exists (select from f where f.session_id = d.id and f.failure_key = o.failure_key)))
+    where not exists (select from f where f.session_id = d.id and f.failure_key = o.failure_key)))
   returning pattern_id
 ), patterns as (
   insert into failure_patterns (id, project_id, agent, category, cause, subject)
@@ -250,15 +250,15 @@ with w as materialized (
       .join(', ')}
   returning pattern_id
 )
-select d.id, d.project_id, d.is_seen, null::uuid as pattern_id from done d
-union all select null, null, null, pattern_id from gone
-union all select null, null, null, pattern_id from kept`
+select d.id, d.project_id, null::uuid as pattern_id from done d
+union all select null, null, pattern_id from gone
+union all select null, null, pattern_id from kept`
 
-/** @returns which sessions were written, whether anything about them can be seen to have changed, and patterns touched */
+/** @returns which sessions were written, and the patterns whose failures changed */
 export async function writeClassified(
   sql: Sql,
   classified: Classified[],
-): Promise<{ sessions: { id: string; projectId: number; isSeen: boolean }[]; patternIds: string[] }> {
+): Promise<{ sessions: { id: string; projectId: number }[]; patternIds: string[] }> {
   const failures = classified.flatMap(({ session, classification }) =>
     classification.failures.map((failure, place) => ({ session, failure, place })),
   )
@@ -270,9 +270,7 @@ export async function writeClassified(
   )
   return {
     sessions: rows.flatMap((row) =>
-      row.id === null
-        ? []
-        : { id: row.id as string, projectId: row.project_id as number, isSeen: row.is_seen as boolean },
+      row.id === null ? [] : { id: row.id as string, projectId: row.project_id as number },
     ),
     patternIds: [...new Set(rows.flatMap((row) => (row.pattern_id === null ? [] : (row.pattern_id as string))))],
   }

@@ -14,6 +14,7 @@ export const Failure = builder.objectRef<FailureRow>('Failure')
 Failure.implement({
   description: 'Something that a rule found in a closed session.',
   fields: (t) => ({
+    id: t.id({ description: 'Its id: the same for as long as it is found.', resolve: ({ sessionId, failureKey }) => `${sessionId}/${failureKey}` }),
     category: t.expose('category', { type: FailureCategory, description: 'What kind.' }),
     severity: t.field({ type: Severity, description: 'How bad.', resolve: ({ severity }) => severityOf(severity) }),
     isPrimary: t.boolean({ description: 'The worst of its session, the one that lists show.', resolve: ({ place }) => place === 0 }),
@@ -65,6 +66,16 @@ const RuleExplanation = builder.objectRef<Explanation>('RuleExplanation').implem
   }),
 })
 
+const WORDS: Record<Category, string> = {
+  TOOL_FAILURE: 'failed tools',
+  MODEL_FAILURE: 'failed model calls',
+  RETRIEVAL_FAILURE: 'failed retrievals',
+  RUN_FAILURE: 'failed runs',
+  INFINITE_LOOP: 'endless loops',
+  LATENCY_SPIKE: 'slow runs',
+  COST_ANOMALY: 'costly runs',
+}
+
 const RuleNotRun = builder.objectRef<Category>('RuleNotRun').implement({
   description: 'A rule that a fault of its own kept from looking at a session.',
   fields: (t) => ({
@@ -72,7 +83,7 @@ const RuleNotRun = builder.objectRef<Category>('RuleNotRun').implement({
     sentence: t.string({
       description: 'The same for people.',
       resolve: (category) =>
-        `The rule ${category} could not run on this session: whether it would find something is not known.`,
+        `The rule for ${WORDS[category]} could not run on this session: whether it would find something is not known.`,
     }),
   }),
 })

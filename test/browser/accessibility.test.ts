@@ -18,6 +18,8 @@ beforeAll(async () => {
   for (const { text } of platformBRecordings.slice(0, 30)) await server.ingestB(text)
   const { body } = await server.ingestB(recording(platformBRecordings, '16-agent-tool-error.json').text)
   paths.session = new URL(body.sessions[0].url).pathname
+  const loop = await server.ingestB(recording(platformBRecordings, '06-runaway-loop-61.json').text)
+  paths.loop = new URL(loop.body.sessions[0].url).pathname
   await server.ingestA({
     session_id: 'running',
     type: 'llm.call',
@@ -43,8 +45,10 @@ afterAll(async () => {
 const PAGES = [
   'signIn',
   'sessions',
+  'picker',
   'nothing',
   'session',
+  'loop',
   'agents',
   'log',
   'request',
@@ -56,8 +60,10 @@ const pathOf = (name: (typeof PAGES)[number]) =>
   ({
     signIn: '/',
     sessions: '/',
+    picker: '/?category=tool-failure&severity=medium',
     nothing: '/?q=nothing-like-this',
     session: paths.session!,
+    loop: paths.loop!,
     agents: '/agents',
     log: '/ingest-log',
     request: paths.request!,
@@ -85,7 +91,18 @@ test.each(
       .getByRole('button', { name: /Delete all/ })
       .first()
       .click()
-  else
+  else if (name === 'picker') {
+    await page
+      .getByRole('row', { name: /Tool failure/ })
+      .first()
+      .waitFor()
+    await page.getByRole('button', { name: 'Failures' }).click()
+    await page.getByRole('radio', { name: 'Critical' }).waitFor()
+  } else if (name === 'loop') {
+    await page.getByText('Why nothing else was found').click()
+    await page.getByRole('term').filter({ hasText: 'Costly run' }).waitFor()
+    await page.getByRole('button', { name: 'and 56 more' }).click()
+  } else
     await page
       .locator('main')
       .getByRole(name === 'nothing' ? 'button' : name === 'agents' ? 'heading' : 'row')

@@ -20,6 +20,8 @@ export const sessionRow = (id: string, over: Partial<SessionRow> = {}): SessionR
   costUsd: null,
   unpricedCalls: 0,
   quietAt: null,
+  failureCategories: [],
+  severity: null,
   revision: 1,
   ...over,
 })

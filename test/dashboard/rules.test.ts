@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { buildSchema, parse, validate } from 'graphql'
 import { stringifyDocument } from '@urql/core'
 import { describe, expect, it } from 'vitest'
+import * as agentQueries from '../../dashboard/queries-agents.ts'
 import * as ingestQueries from '../../dashboard/queries-ingest.ts'
 import * as sessionQueries from '../../dashboard/queries-session.ts'
 import * as settingsQueries from '../../dashboard/queries-settings.ts'
@@ -18,9 +19,9 @@ import { second, sessionRow } from './row.ts'
 
 describe('the documents', () => {
   const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'))
-  const operations = Object.entries({ ...queries, ...sessionQueries, ...ingestQueries, ...settingsQueries }).filter(
-    ([name]) => !name.endsWith('Fragment'),
-  )
+  const operations = [queries, agentQueries, sessionQueries, ingestQueries, settingsQueries]
+    .flatMap((documents) => Object.entries(documents))
+    .filter(([name]) => !name.endsWith('Fragment'))
   it.each(operations)('%s is valid in the schema', (_name, document) => {
     expect(validate(schema, parse(stringifyDocument(document as never)))).toEqual([])
   })

@@ -1,6 +1,6 @@
 // Filters as the URL carries them, and whether a session matches.
 import { describe, expect, it } from 'vitest'
-import { paths, readRoute, safeReturn } from '../../dashboard/paths.ts'
+import { failuresPath, paths, readRoute, safeReturn } from '../../dashboard/paths.ts'
 import {
   canStopMatching,
   chipsOf,
@@ -18,6 +18,8 @@ const full: ListFilter = {
   platform: 'PLATFORM_B',
   agents: ['Support triage', null, 'a&b=c'],
   range: 'LAST_24_HOURS',
+  category: 'INFINITE_LOOP',
+  severity: 'MEDIUM',
   search: 'run 1',
 }
 
@@ -29,10 +31,17 @@ describe('the filter in the URL', () => {
     expect(filterToQuery(emptyFilter).toString()).toBe('')
   })
   it('ignores words it does not know', () => {
-    expect(filterFromQuery(new URLSearchParams('status=odd&platform=x&range=9y'))).toEqual(emptyFilter)
+    expect(
+      filterFromQuery(new URLSearchParams('status=odd&platform=x&range=9y&category=TOOL_FAILURE&severity=bad')),
+    ).toEqual(emptyFilter)
   })
   it('is asked of the server with the range as a word', () => {
     expect(filterToInput({ ...emptyFilter, range: 'LAST_HOUR' })).toEqual({ range: 'LAST_HOUR' })
+  })
+  it('spells failures in plain words, and asks for the least severity', () => {
+    const filter: ListFilter = { ...emptyFilter, category: 'TOOL_FAILURE', severity: 'HIGH' }
+    expect(filterToQuery(filter).toString()).toBe('category=tool-failure&severity=high')
+    expect(filterToInput(filter)).toEqual({ category: 'TOOL_FAILURE', minSeverity: 'HIGH' })
   })
 })
 
@@ -49,6 +58,26 @@ describe('a session', () => {
   ])('with %o is searched by %s: %s', (over, search, expected) => {
     expect(stillMatches(sessionRow('1', over), { ...emptyFilter, search })).toBe(expected)
   })
+  it.each([
+    [{ category: 'LATENCY_SPIKE' }, true],
+    [{ category: 'RUN_FAILURE' }, false],
+    [{ severity: 'LOW' }, true],
+    [{ severity: 'HIGH' }, true],
+    [{ severity: 'CRITICAL' }, false],
+  ] satisfies [Partial<ListFilter>, boolean][])(
+    'with a high tool failure and a slow run is found by %o: %s',
+    (of, expected) => {
+      const session = sessionRow('1', { failureCategories: ['TOOL_FAILURE', 'LATENCY_SPIKE'], severity: 'HIGH' })
+      expect(stillMatches(session, { ...emptyFilter, ...of })).toBe(expected)
+    },
+  )
+  it('without a failure is found by no severity', () => {
+    expect(stillMatches(sessionRow('1'), { ...emptyFilter, severity: 'LOW' })).toBe(false)
+  })
+  it('can leave a filter of failures: a run that is posted to again is judged again', () => {
+    expect(canStopMatching({ ...emptyFilter, category: 'RUN_FAILURE' })).toBe(true)
+    expect(canStopMatching({ ...emptyFilter, severity: 'LOW' })).toBe(true)
+  })
   it('cannot leave a filter of platform and range', () => {
     expect(canStopMatching({ ...emptyFilter, platform: 'PLATFORM_A', range: 'LAST_HOUR' })).toBe(false)
   })
@@ -64,6 +93,8 @@ describe('the chips', () => {
       'Agent: No name',
       'Agent: a&b=c',
       'Last 24 hours',
+      'Failure: Endless loop',
+      'Severity: Medium or worse',
       'Search: run 1',
     ])
     expect(chips[3]!.without.agents).toEqual(['Support triage', 'a&b=c'])
@@ -71,6 +102,10 @@ describe('the chips', () => {
 })
 
 describe('a path', () => {
+  it('of the failures survives any pattern', () => {
+    expect(failuresPath()).toBe('/failures')
+    expect(failuresPath({ pattern: 'RmFp/bHVy+Q==' })).toBe('/failures?pattern=RmFp%2FbHVy%2BQ%3D%3D')
+  })
   it('of a session survives any id', () => {
     const id = 'U2Vz/c2lv+bg=='
     expect(readRoute(paths.session(id))).toEqual({ page: 'session', id })

@@ -1,7 +1,7 @@
 // The timeline: merging events, nesting steps, the geometry of the waterfall.
 import { describe, expect, it } from 'vitest'
 import { mergeEvents } from '../../dashboard/rules/event-merge.ts'
-import { nextFailed, stepsOf } from '../../dashboard/rules/steps.ts'
+import { stepsOf } from '../../dashboard/rules/steps.ts'
 import { axisOf, barOf, concurrency, isTimeKnown, ticksOf } from '../../dashboard/rules/waterfall.ts'
 import { eventRow, second } from './row.ts'
 
@@ -51,14 +51,6 @@ describe('steps', () => {
   it('with a skewed time stand at their receipt', () => {
     const [step] = stepsOf([eventRow('a', { occurredAt: second(0), receivedAt: second(9), skewed: true })])
     expect(step!.startMs).toBe(Date.parse(second(9)))
-  })
-  it('with errors are gone through in a circle', () => {
-    const error = { message: 'no' }
-    const steps = stepsOf([eventRow('a', { error }), eventRow('b'), eventRow('c', { error })])
-    expect([nextFailed(steps, null, 1), nextFailed(steps, 2, 1), nextFailed(steps, 0, -1)]).toEqual([0, 0, 2])
-  })
-  it('without errors have none to go to', () => {
-    expect(nextFailed(stepsOf([eventRow('a')]), null, 1)).toBeNull()
   })
 })
 

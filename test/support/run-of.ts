@@ -37,6 +37,7 @@ function runEvents(drafts: EventDraft[]): RunEvent[] {
       type: draft.type,
       kind: draft.kind,
       name: draft.name,
+      model: draft.model,
       runIndex: draft.runIndex,
       parentKey: draft.parentKey,
       status: draft.status,
