@@ -112,16 +112,8 @@ function adaptive(measure: Measure, values: number[]): Threshold {
   const { least, unknown } = LIMITS[measure]
   const runs = values.length
   if (runs < ENOUGH) {
-    const known = runs === 0 ? 'no earlier run' : runs === 1 ? 'one earlier run' : `${runs} earlier runs`
-    return {
-      value: unknown,
-      source: 'DEFAULT',
-      runs,
-      because: `the default: only ${known} of this agent can be compared, ${ENOUGH} are needed`.replace(
-        'only no',
-        'no',
-      ),
-    }
+    const because = `the default while fewer than ${ENOUGH} earlier runs of this agent are known (${runs} so far)`
+    return { value: unknown, source: 'DEFAULT', runs, because }
   }
   const sorted = Float64Array.from(values).sort()
   const { share, times } = runs >= PLENTY ? TOPS.plenty : TOPS.enough

@@ -149,7 +149,7 @@ describe('what is said of a loop', () => {
   test('begins where the loop begins', () => {
     const [found] = loopsFrom(AS_RECORDED, (run) => rounds(run, ['Check', 'Ready?'], 30, changing))
     expect(found).toMatchObject({ subject: 'Check', unit: 'ROUNDS', measured: 30, threshold: { value: 20 } })
-    expect(found!.sentence).toMatch(/^"Check" → "Ready\?" ran 30 rounds; the limit is 20, the default: /)
+    expect(found!.sentence).toMatch(/^"Check" → "Ready\?" ran 30 rounds; the limit is 20, the default while /)
   })
   test('begins where the loop begins also when its rounds are equal', () => {
     const [found] = loopsFrom(AS_RECORDED, (run) => rounds(run, ['Check', 'Ready?'], 30, equal))

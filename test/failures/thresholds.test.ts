@@ -169,8 +169,9 @@ describe('a new agent', () => {
       for (const measure of MEASURES) {
         const limit = usual(measure, Array(runs).fill(UNITS[measure] / 100))
         expect(limit).toMatchObject({ source: 'DEFAULT', value: LIMITS[measure].unknown, runs })
-        const known = runs === 0 ? 'no earlier run' : runs === 1 ? 'only one earlier run' : `only ${runs} earlier runs`
-        expect(limit.because).toBe(`the default: ${known} of this agent can be compared, 20 are needed`)
+        expect(limit.because).toBe(
+          `the default while fewer than 20 earlier runs of this agent are known (${runs} so far)`,
+        )
       }
     },
   )
