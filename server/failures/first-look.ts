@@ -8,6 +8,9 @@ import type { History } from './history.ts'
 import { DIGEST_FROM_RUN } from './store.ts'
 import { thresholdsOf } from './thresholds.ts'
 
+/** of one request; the rules take some microseconds for each */
+const MAX_STEPS = 2_000
+
 /**
  * Most runs have no failure, and reading them back only to find that would cost as much as writing them. Whatever it
  * finds, or cannot tell, it leaves to the classifier, which sees what was committed.
@@ -19,8 +22,18 @@ export class FirstLook {
     private readonly rules?: Rule[],
   ) {}
 
-  /** What later runs are compared with; null where the classifier is to look. It never throws. */
-  at(execution: SessionWrite, events: EventDraft[]): SessionWrite['measures'] {
+  /** Sets what later runs are compared with where the classifier need not look. It never throws. */
+  at(sessions: { execution: SessionWrite | null; events: EventDraft[] }[]): void {
+    let steps = 0
+    for (const { execution, events } of sessions) {
+      // A large request is answered first.
+      steps += events.length
+      if (steps > MAX_STEPS) return
+      if (execution) execution.measures = this.measuresOf(execution, events)
+    }
+  }
+
+  private measuresOf(execution: SessionWrite, events: EventDraft[]): SessionWrite['measures'] {
     if (execution.status !== 'COMPLETED' || execution.errorCount > 0 || events.length === 0) return null
     const session = runSessionOf(execution)
     const past = this.history.known(session)
@@ -32,9 +45,9 @@ export class FirstLook {
   }
 
   /** It is committed as it was looked at: the agent's next run is compared with it. */
-  committed(execution: SessionWrite): void {
+  committed(execution: SessionWrite | null): void {
+    if (!execution?.measures) return
     const { measures } = execution
-    if (!measures) return
     const nothing: Classification = { failures: [], notRun: [], ...measures }
     this.history.note(runSessionOf(execution), nothing)
   }

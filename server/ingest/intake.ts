@@ -95,8 +95,7 @@ export class Intake {
       mask: masksCredentials ? maskSecrets : maskLinks,
       mergesEqualEvents,
     })
-    for (const { execution, events } of parsed.sessions)
-      if (execution) execution.measures = firstLook.at(execution, events)
+    firstLook.at(parsed.sessions)
     const key: RequestKey | null = named && {
       ...named,
       receivedAt,
@@ -106,8 +105,7 @@ export class Intake {
     }
     const { sessions, before } = await queue.write({ sessions: parsed.sessions, bytes: bytes.length, key })
     sessions.forEach(({ isDue }, i) => {
-      const { execution } = parsed.sessions[i]!
-      if (execution && !isDue) firstLook.committed(execution)
+      if (!isDue) firstLook.committed(parsed.sessions[i]!.execution)
     })
     const receipt = before
       ? finishReceipt(before.receipt as ReceiptDraft, before.statuses)

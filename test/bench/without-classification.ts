@@ -3,5 +3,5 @@ import { Classifier } from '../../server/failures/classifier.ts'
 import { FirstLook } from '../../server/failures/first-look.ts'
 
 Classifier.prototype.due = () => {}
-FirstLook.prototype.at = () => null
+FirstLook.prototype.at = () => {}
 Classifier.prototype.start = () => {}
