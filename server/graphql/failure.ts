@@ -109,7 +109,7 @@ builder.objectFields(Session, (t) => ({
         : null,
   }),
   explain: t.field({
-    type: [RuleExplanation], complexity: 100,
+    type: [RuleExplanation], complexity: 2_000,
     description: 'What each rule of the platform says of it: what was found, and for those that found nothing what they measured and what it would have taken.',
     resolve: async (session, _args, context) => context.classifier.explain(session.id, await context.failures.load(session.id)),
   }),

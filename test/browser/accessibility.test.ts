@@ -85,8 +85,10 @@ test.each(
   await page.goto(pathOf(name))
   if (name === 'signIn') await page.getByRole('button', { name: 'Sign in' }).waitFor()
   else if (name === 'request') await page.locator('mark').first().waitFor()
-  else if (name === 'settings' || name === 'readOnly') await page.getByLabel('Mask credentials').waitFor()
-  else if (name === 'deletion')
+  else if (name === 'settings' || name === 'readOnly') {
+    await page.getByLabel('Mask credentials').waitFor()
+    await page.getByRole('heading', { name: 'Own prices' }).waitFor()
+  } else if (name === 'deletion')
     await page
       .getByRole('button', { name: /Delete all/ })
       .first()

@@ -5,6 +5,7 @@ import { stringifyDocument } from '@urql/core'
 import { describe, expect, it } from 'vitest'
 import * as agentQueries from '../../dashboard/queries-agents.ts'
 import * as ingestQueries from '../../dashboard/queries-ingest.ts'
+import * as priceQueries from '../../dashboard/queries-prices.ts'
 import * as sessionQueries from '../../dashboard/queries-session.ts'
 import * as settingsQueries from '../../dashboard/queries-settings.ts'
 import * as queries from '../../dashboard/queries.ts'
@@ -19,7 +20,7 @@ import { second, sessionRow } from './row.ts'
 
 describe('the documents', () => {
   const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'))
-  const operations = [queries, agentQueries, sessionQueries, ingestQueries, settingsQueries]
+  const operations = [queries, agentQueries, sessionQueries, ingestQueries, priceQueries, settingsQueries]
     .flatMap((documents) => Object.entries(documents))
     .filter(([name]) => !name.endsWith('Fragment'))
   it.each(operations)('%s is valid in the schema', (_name, document) => {
