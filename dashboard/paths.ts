@@ -7,8 +7,9 @@ export type Route =
   | { page: 'sessions' }
   | { page: 'session'; id: string }
   | { page: 'agents' }
+  | { page: 'failures' }
   | { page: 'ingest-log' }
-  | { page: 'settings' }
+  | { page: 'settings'; section: '' | 'thresholds' | 'prices' }
   | { page: 'sign-in' }
   | { page: 'set-up' }
   | { page: 'unknown' }
@@ -16,8 +17,7 @@ export type Route =
 const withQuery = (path: string, query: URLSearchParams) => (query.size > 0 ? `${path}?${query}` : path)
 
 export const paths = {
-  sessions: (filter?: Partial<ListFilter>) =>
-    withQuery('/sessions', filter ? filterToQuery(filter) : new URLSearchParams()),
+  sessions: (filter: Partial<ListFilter> = {}) => withQuery('/sessions', filterToQuery(filter)),
   session: (id: string, view: { step?: string | null; axis?: 'view' | 'whole' } = {}) => {
     const query = new URLSearchParams()
     if (view.step) query.set('step', view.step)
@@ -30,23 +30,25 @@ export const paths = {
     if (request) query.set('request', request)
     return withQuery('/ingest-log', query)
   },
+  /** With `pattern=` and its id one is open. */
+  failures: (query = new URLSearchParams()) => withQuery('/failures', query),
   settings: () => '/settings',
+  thresholds: (query = new URLSearchParams()) => withQuery('/settings/thresholds', query),
+  prices: () => '/settings/prices',
   signIn: (returnTo?: string) =>
     withQuery('/sign-in', new URLSearchParams(returnTo && returnTo !== '/' ? { return: returnTo } : {})),
   setUp: () => '/set-up',
 }
 
-/** The page of failures, with one pattern open. */
-export const failuresPath = ({ pattern }: { pattern?: string | null } = {}) =>
-  withQuery('/failures', new URLSearchParams(pattern ? { pattern } : {}))
-
 export function readRoute(pathname: string): Route {
   const [, first = '', second, ...rest] = pathname.replace(/\/+$/, '').split('/')
   if (rest.length > 0) return { page: 'unknown' }
   if (first === 'sessions' && second) return { page: 'session', id: decode(second) }
+  if (first === 'settings' && !second) return { page: first, section: '' }
+  if (first === 'settings' && (second === 'thresholds' || second === 'prices')) return { page: first, section: second }
   if (second) return { page: 'unknown' }
   if (first === '' || first === 'sessions') return { page: 'sessions' }
-  if (first === 'agents' || first === 'ingest-log' || first === 'settings' || first === 'sign-in' || first === 'set-up')
+  if (first === 'agents' || first === 'failures' || first === 'ingest-log' || first === 'sign-in' || first === 'set-up')
     return { page: first }
   return { page: 'unknown' }
 }

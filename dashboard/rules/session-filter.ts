@@ -1,5 +1,6 @@
 // Owns the list's filter: URL to filter and back, filter to the schema's input, and whether a session still matches.
 import type { SessionRow } from '../queries.ts'
+import { formatTime } from './format.ts'
 import {
   CATEGORIES,
   categoryWords,
@@ -22,6 +23,9 @@ export interface ListFilter {
   /** Names; null stands for sessions without a name. */
   agents: (string | null)[]
   range: Range | null
+  /** First seen at or after this time, and before that one. */
+  from: string | null
+  to: string | null
   /** With a failure of this category. */
   category: Category | null
   /** With a failure at least this bad. */
@@ -34,6 +38,8 @@ export const emptyFilter: ListFilter = {
   platform: null,
   agents: [],
   range: null,
+  from: null,
+  to: null,
   category: null,
   severity: null,
   search: '',
@@ -63,12 +69,16 @@ const valueOf = <T>(choices: Choice<T>, word: string | null) =>
   choices.find((each) => each.word === word)?.value ?? null
 const wordOf = <T>(choices: Choice<T>, value: T) => choices.find((each) => each.value === value)!.word
 
+const timeOf = (text: string | null) => (text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : null)
+
 export function filterFromQuery(query: URLSearchParams): ListFilter {
   return {
     status: valueOf<Status>(statuses, query.get('status')),
     platform: valueOf<Platform>(platforms, query.get('platform')),
     agents: [...new Set(query.getAll('agent'))].map((name) => (name === '' ? null : name)),
     range: valueOf<Range>(ranges, query.get('range')),
+    from: timeOf(query.get('from')),
+    to: timeOf(query.get('to')),
     category: fromUrlWord(CATEGORIES, query.get('category')),
     severity: fromUrlWord(SEVERITIES, query.get('severity')),
     search: query.get('q')?.trim() ?? '',
@@ -81,6 +91,8 @@ export function filterToQuery(filter: Partial<ListFilter>): URLSearchParams {
   if (filter.platform) query.set('platform', wordOf<Platform>(platforms, filter.platform))
   for (const agent of filter.agents ?? []) query.append('agent', agent ?? '')
   if (filter.range) query.set('range', wordOf<Range>(ranges, filter.range))
+  if (filter.from) query.set('from', filter.from)
+  if (filter.to) query.set('to', filter.to)
   if (filter.category) query.set('category', toUrlWord(filter.category))
   if (filter.severity) query.set('severity', toUrlWord(filter.severity))
   if (filter.search) query.set('q', filter.search)
@@ -93,6 +105,8 @@ export function filterToInput(filter: ListFilter) {
     ...(filter.status && { status: filter.status }),
     ...(filter.platform && { platform: filter.platform }),
     ...(filter.agents.length > 0 && { agents: filter.agents }),
+    ...(filter.from && { since: filter.from }),
+    ...(filter.to && { until: filter.to }),
     ...(filter.category && { category: filter.category }),
     ...(filter.severity && { minSeverity: filter.severity }),
     ...(filter.search && { search: filter.search }),
@@ -152,6 +166,14 @@ export function chipsOf(filter: ListFilter): Chip[] {
       key: 'range',
       label: ranges.find((each) => each.value === filter.range)!.label,
       without: { ...filter, range: null },
+    })
+  if (filter.from || filter.to)
+    chips.push({
+      key: 'times',
+      label: [filter.from && `From ${formatTime(filter.from)}`, filter.to && `before ${formatTime(filter.to)}`]
+        .filter(Boolean)
+        .join(', '),
+      without: { ...filter, from: null, to: null },
     })
   if (filter.category)
     chips.push({

@@ -34,6 +34,13 @@ beforeAll(async () => {
   const logged = () => server.query('{ ingestLog(filter: { refused: true }) { nodes { id } } }')
   const { ingestLog } = await until(logged, ({ ingestLog: { nodes } }) => nodes.length > 0)
   paths.request = `/ingest-log?request=${encodeURIComponent(ingestLog.nodes[0].id)}`
+  const found = () => server.query('{ failurePatterns { nodes { id latest { errorText } } } }')
+  const { failurePatterns } = await until(found, ({ failurePatterns: { nodes } }) => nodes.length > 3)
+  const pattern = failurePatterns.nodes.find(({ latest }: any) => latest?.errorText)
+  paths.pattern = `/failures?range=30d&pattern=${encodeURIComponent(pattern.id)}`
+  const { agents } = await server.query('{ agents { name platforms } }')
+  const agent = agents.find(({ platforms }: any) => platforms.includes('PLATFORM_B'))
+  paths.thresholds = `/settings/thresholds?agent=${encodeURIComponent(agent.name)}`
   signedIn = await signIn(browser, server)
   viewer = await signInViewer(browser, server)
 })
@@ -55,6 +62,10 @@ const PAGES = [
   'settings',
   'readOnly',
   'deletion',
+  'failures',
+  'pattern',
+  'thresholds',
+  'prices',
 ] as const
 const pathOf = (name: (typeof PAGES)[number]) =>
   ({
@@ -70,6 +81,10 @@ const pathOf = (name: (typeof PAGES)[number]) =>
     settings: '/settings',
     readOnly: '/settings',
     deletion: '/agents',
+    failures: '/failures',
+    pattern: paths.pattern!,
+    thresholds: paths.thresholds!,
+    prices: '/settings/prices',
   })[name]
 
 test.each(
@@ -85,10 +100,9 @@ test.each(
   await page.goto(pathOf(name))
   if (name === 'signIn') await page.getByRole('button', { name: 'Sign in' }).waitFor()
   else if (name === 'request') await page.locator('mark').first().waitFor()
-  else if (name === 'settings' || name === 'readOnly') {
-    await page.getByLabel('Mask credentials').waitFor()
-    await page.getByRole('heading', { name: 'Own prices' }).waitFor()
-  } else if (name === 'deletion')
+  else if (name === 'settings' || name === 'readOnly') await page.getByLabel('Mask credentials').waitFor()
+  else if (name === 'prices') await page.getByRole('heading', { name: 'Own prices' }).waitFor()
+  else if (name === 'deletion')
     await page
       .getByRole('button', { name: /Delete all/ })
       .first()
@@ -104,6 +118,22 @@ test.each(
     await page.getByText('Why nothing else was found').click()
     await page.getByRole('term').filter({ hasText: 'Costly run' }).waitFor()
     await page.getByRole('button', { name: 'and 56 more' }).click()
+  } else if (name === 'pattern') await page.locator('aside pre').waitFor()
+  else if (name === 'thresholds') {
+    await page.getByText('Holds now').first().waitFor()
+    await page.getByRole('radio', { name: 'Fix at' }).first().check()
+    await page.getByRole('button', { name: 'Try on history' }).click()
+    await page.getByText('Nothing was changed by trying.').waitFor()
+  } else if (name === 'failures') {
+    await page
+      .getByRole('row', { name: /of \d+ run/ })
+      .first()
+      .waitFor()
+    if (width < 720) await page.locator('summary').click()
+    await page
+      .getByRole('link', { name: /sessions?$/ })
+      .first()
+      .waitFor()
   } else
     await page
       .locator('main')

@@ -7,7 +7,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { signIn, signInViewer, type SignedIn } from './signed-in.ts'
 
-const PATH = '/settings'
+const PATH = '/settings/prices'
 
 let browser: Browser
 let server: TestServer

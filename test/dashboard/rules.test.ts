@@ -4,10 +4,12 @@ import { buildSchema, parse, validate } from 'graphql'
 import { stringifyDocument } from '@urql/core'
 import { describe, expect, it } from 'vitest'
 import * as agentQueries from '../../dashboard/queries-agents.ts'
+import * as failureQueries from '../../dashboard/queries-failures.ts'
 import * as ingestQueries from '../../dashboard/queries-ingest.ts'
 import * as priceQueries from '../../dashboard/queries-prices.ts'
 import * as sessionQueries from '../../dashboard/queries-session.ts'
 import * as settingsQueries from '../../dashboard/queries-settings.ts'
+import * as thresholdQueries from '../../dashboard/queries-thresholds.ts'
 import * as queries from '../../dashboard/queries.ts'
 import { retryDelayMs } from '../../dashboard/rules/backoff.ts'
 import { chatOf } from '../../dashboard/rules/chat.ts'
@@ -20,7 +22,16 @@ import { second, sessionRow } from './row.ts'
 
 describe('the documents', () => {
   const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'))
-  const operations = [queries, agentQueries, sessionQueries, ingestQueries, priceQueries, settingsQueries]
+  const operations = [
+    queries,
+    agentQueries,
+    sessionQueries,
+    ingestQueries,
+    priceQueries,
+    settingsQueries,
+    failureQueries,
+    thresholdQueries,
+  ]
     .flatMap((documents) => Object.entries(documents))
     .filter(([name]) => !name.endsWith('Fragment'))
   it.each(operations)('%s is valid in the schema', (_name, document) => {

@@ -1,6 +1,6 @@
 // Filters as the URL carries them, and whether a session matches.
 import { describe, expect, it } from 'vitest'
-import { failuresPath, paths, readRoute, safeReturn } from '../../dashboard/paths.ts'
+import { paths, readRoute, safeReturn } from '../../dashboard/paths.ts'
 import {
   canStopMatching,
   chipsOf,
@@ -18,6 +18,8 @@ const full: ListFilter = {
   platform: 'PLATFORM_B',
   agents: ['Support triage', null, 'a&b=c'],
   range: 'LAST_24_HOURS',
+  from: '2026-11-20T00:00:00.000Z',
+  to: '2026-11-21T00:00:00.000Z',
   category: 'INFINITE_LOOP',
   severity: 'MEDIUM',
   search: 'run 1',
@@ -32,11 +34,20 @@ describe('the filter in the URL', () => {
   })
   it('ignores words it does not know', () => {
     expect(
-      filterFromQuery(new URLSearchParams('status=odd&platform=x&range=9y&category=TOOL_FAILURE&severity=bad')),
+      filterFromQuery(
+        new URLSearchParams('status=odd&platform=x&range=9y&from=long+ago&category=TOOL_FAILURE&severity=bad'),
+      ),
     ).toEqual(emptyFilter)
   })
   it('is asked of the server with the range as a word', () => {
     expect(filterToInput({ ...emptyFilter, range: 'LAST_HOUR' })).toEqual({ range: 'LAST_HOUR' })
+  })
+  it('names times with their offset, and is asked of the server in UTC', () => {
+    const filter = filterFromQuery(new URLSearchParams('from=2026-11-20T01:00:00%2B01:00&to=2026-11-21'))
+    expect(filterToInput(filter)).toEqual({ since: '2026-11-20T00:00:00.000Z', until: '2026-11-21T00:00:00.000Z' })
+    expect(chipsOf(filter).map(({ label, without }) => [/^From .*, before /.test(label), without])).toEqual([
+      [true, emptyFilter],
+    ])
   })
   it('spells failures in plain words, and asks for the least severity', () => {
     const filter: ListFilter = { ...emptyFilter, category: 'TOOL_FAILURE', severity: 'HIGH' }
@@ -85,7 +96,7 @@ describe('a session', () => {
 
 describe('the chips', () => {
   it('take away one thing each', () => {
-    const chips = chipsOf(full)
+    const chips = chipsOf({ ...full, from: null, to: null })
     expect(chips.map((chip) => chip.label)).toEqual([
       'Status: Failed',
       'Platform: n8n',
@@ -103,8 +114,9 @@ describe('the chips', () => {
 
 describe('a path', () => {
   it('of the failures survives any pattern', () => {
-    expect(failuresPath()).toBe('/failures')
-    expect(failuresPath({ pattern: 'RmFp/bHVy+Q==' })).toBe('/failures?pattern=RmFp%2FbHVy%2BQ%3D%3D')
+    expect(paths.failures()).toBe('/failures')
+    const pattern = 'RmFp/bHVy+Q=='
+    expect(paths.failures(new URLSearchParams({ pattern }))).toBe('/failures?pattern=RmFp%2FbHVy%2BQ%3D%3D')
   })
   it('of a session survives any id', () => {
     const id = 'U2Vz/c2lv+bg=='
