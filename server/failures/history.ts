@@ -50,6 +50,8 @@ export class History {
 
   /** A run that was classified just now: the next one is compared with it too. */
   note(session: RunSession, { failures, activeMs, loopRounds, equalRounds }: Classification): void {
+    // Agents have their name on both platforms.
+    if (session.platform !== 'PLATFORM_B') return
     const kept = this.agents.get(keyOf(session.projectId, session.agent))
     if (!kept) return
     const { id, firstSeenAt } = session

@@ -76,6 +76,7 @@ const FailurePatternFilter = builder.inputType('FailurePatternFilter', {
 })
 
 const WEEK_MS = 7 * 86_400_000
+const CURSOR = /^OffsetConnection:\d{1,9}$/
 const since = (range: Parameters<typeof startOfRange>[0]) => startOfRange(range) ?? new Date(Date.now() - WEEK_MS)
 
 builder.queryField('failurePatterns', (t) =>
@@ -89,6 +90,10 @@ builder.queryField('failurePatterns', (t) =>
     complexity: ({ first, last }) => ({ field: 20, multiplier: Math.min(first ?? last ?? 50, MAX_PAGE) }),
     resolve: (_root, args, context) => {
       pageSize(args.first ?? args.last, 50, MAX_PAGE)
+      for (const cursor of [args.before, args.after]) {
+        if (cursor != null && !CURSOR.test(Buffer.from(cursor, 'base64').toString()))
+          throw failure('BAD_USER_INPUT', 'This cursor did not come from a list of patterns.')
+      }
       if ((args.filter?.search?.length ?? 0) > MAX_SEARCH)
         throw failure('BAD_USER_INPUT', `search takes at most ${MAX_SEARCH} characters.`)
       if ((args.filter?.agents?.length ?? 0) > MAX_PAGE)

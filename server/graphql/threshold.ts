@@ -117,6 +117,9 @@ function readFixed(input: typeof ThresholdsInput.$inferInput): FixedThresholds {
   return { latencyMs, costUsd, tokens, loopRounds }
 }
 
+/** As long as a name is kept when it comes with a run. */
+const MAX_AGENT = 500
+
 const thresholdArgs = {
   agent: 'The agent; null stands for the whole project.',
 } as const
@@ -133,6 +136,8 @@ builder.mutationField('setThresholds', (t) =>
     },
     resolve: async (_root, { project, agent, thresholds }, context) => {
       const { id } = projectNamed(context, project ?? 'default')
+      if (agent != null && (agent.length < 1 || agent.length > MAX_AGENT))
+        throw failure('BAD_USER_INPUT', `agent must be 1 to ${MAX_AGENT} characters.`)
       await context.fixedThresholds.set(id, agent ?? null, readFixed(thresholds), whoAsks(context))
       return context.fixedThresholds.list(context.projectIds)
     },

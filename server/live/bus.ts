@@ -1,5 +1,5 @@
 // Who wants to know that sessions changed, within this process and, through NOTIFY, on the other servers.
-import type { Sql } from '../database/connect.ts'
+import { withDeadline, type Sql } from '../database/connect.ts'
 
 export interface SessionNotice {
   id: string
@@ -25,6 +25,7 @@ const COALESCE_MS = 50
 const NOTICES_PER_MESSAGE = 150
 const MESSAGES_PER_TICK = 5
 const RETRY_MS = 1_000
+const CLOSE_WITHIN_MS = 2_000
 
 export class Bus {
   private listeners = new Set<Listener>()
@@ -121,8 +122,9 @@ export class Bus {
     this.timer = null
     if (this.idTimer) clearTimeout(this.idTimer)
     this.sendIds()
-    await this.send()
-    await Promise.all(this.unlisten.map((stop) => stop().catch(() => {})))
+    // Connections that fell silent must not hold up the end.
+    await withDeadline(this.send(), CLOSE_WITHIN_MS).catch(() => {})
+    await withDeadline(Promise.all(this.unlisten.map((stop) => stop())), CLOSE_WITHIN_MS).catch(() => {})
   }
 
   private tell(channel: IdChannel, ids: string[] | null): void {

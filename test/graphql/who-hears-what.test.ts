@@ -58,6 +58,13 @@ test.each(fields.map((field) => [field.name, field] as const))('%s', async (name
     async () => {
       await server.ingestA({ session_id: 'secret-run', type: 'span', input: 'secret text' })
       await server.ingestA({ session_id: `secret run ${n++}` })
+      await server.ingestA({
+        session_id: `secret-failure-${n}`,
+        type: 'tool.call',
+        tool_name: 'Secret tool',
+        error: 'Secret failure text',
+        status: 'error',
+      })
       await new Promise((resolve) => setTimeout(resolve, 50))
       return JSON.stringify(reader.waiting)
     },

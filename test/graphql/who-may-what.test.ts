@@ -3,12 +3,11 @@ import { readFileSync } from 'node:fs'
 import {
   buildSchema,
   isNonNullType,
-  isEnumType,
-  getNullableType,
   getNamedType,
   isLeafType,
   isObjectType,
   type GraphQLField,
+  type GraphQLObjectType,
 } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -25,7 +24,7 @@ const ADMIN_ONLY = new Set([
   ...Object.keys(schema.getMutationType()!.getFields()),
 ])
 /** They name a project, the default one where none is given: a key of another hears that there is none. */
-const OF_A_PROJECT = new Set(['unpricedModels'])
+const OF_A_PROJECT = new Set(['unpricedModels', 'effectiveThresholds', 'thresholdPreview'])
 
 let server: TestServer
 const callers: Record<string, Record<string, string>> = {}
@@ -33,6 +32,7 @@ let sessionId: string
 let eventId: string
 let keyId: string
 let refusedId: string
+let patternId: string
 
 beforeAll(async () => {
   server = await startServer()
@@ -78,14 +78,51 @@ beforeAll(async () => {
     Boolean,
   )
   eventId = session.events.nodes[0].id
+  await server.ingestA({
+    session_id: 'secret-failure',
+    type: 'tool.call',
+    tool_name: 'Secret tool',
+    agent_name: 'Secret agent',
+    error: 'Secret failure text',
+    status: 'error',
+  })
+  patternId = await until<string>(
+    async () => (await server.query('{ failurePatterns { nodes { id } } }')).failurePatterns.nodes[0]?.id,
+    Boolean,
+  )
+  await server.query(
+    'mutation { setThresholds(agent: "Secret agent", thresholds: { latencyMs: 1000 }) { agent } }',
+    {},
+    callers.admin,
+  )
 })
 afterAll(() => server.stop())
+
+const DEPTH = 2
+
+/** All that can be read without arguments, so many levels deep. */
+function selectionOf(type: GraphQLObjectType, depth: number): string {
+  const readable = Object.values(type.getFields()).filter(({ name, args }) => args.length === 0 && name !== 'body')
+  const parts = readable.flatMap((field) => {
+    const named = getNamedType(field.type)
+    if (!isObjectType(named)) return isLeafType(named) ? [field.name] : []
+    return depth > 1 ? [`${field.name} { __typename ${selectionOf(named, depth - 1)} }`] : []
+  })
+  return parts.join(' ')
+}
 
 /** A query for one root field with arguments that find the secret session. */
 function documentFor(kind: 'query' | 'mutation', field: GraphQLField<unknown, unknown>): string {
   const values: Record<string, string> = {
     'node.id': `"${sessionId}"`,
-    'nodes.ids': `["${sessionId}", "${eventId}", "${refusedId}"]`,
+    'nodes.ids': `["${sessionId}", "${eventId}", "${refusedId}", "${patternId}"]`,
+    'effectiveThresholds.agent': '"Secret agent"',
+    'thresholdPreview.thresholds': '{ latencyMs: 1 }',
+    'setThresholds.agent': '"Secret agent"',
+    'setThresholds.thresholds': '{ latencyMs: 2000 }',
+    'resolveFailurePattern.id': `"${patternId}"`,
+    'reopenFailurePattern.id': `"${patternId}"`,
+    'muteFailurePattern.id': `"${patternId}"`,
     'retentionPreview.days': '30',
     'sendIngestRequestAgain.id': `"${refusedId}"`,
     'sendIngestRequestAgain.body': '"{}"',
@@ -106,15 +143,7 @@ function documentFor(kind: 'query' | 'mutation', field: GraphQLField<unknown, un
   const wanted = field.args.filter((arg) => isNonNullType(arg.type) || values[`${field.name}.${arg.name}`])
   const given = wanted.map((arg) => `${arg.name}: ${values[`${field.name}.${arg.name}`]}`).join(', ')
   const type = getNamedType(field.type)
-  let selection = ''
-  if (!isLeafType(getNullableType(type)) && !isEnumType(type)) {
-    const leaves = isObjectType(type)
-      ? Object.values(type.getFields())
-          .filter((one) => isLeafType(getNamedType(one.type)) && one.args.length === 0)
-          .map((one) => one.name)
-      : []
-    selection = `{ __typename ${leaves.join(' ')} ${field.name === 'sessions' ? 'nodes { externalId agent }' : ''} }`
-  }
+  const selection = isLeafType(type) ? '' : `{ __typename ${isObjectType(type) ? selectionOf(type, DEPTH) : ''} }`
   return `${kind} { ${field.name}${given ? `(${given})` : ''} ${selection} }`
 }
 
@@ -122,6 +151,16 @@ const roots = [
   ...Object.values(schema.getQueryType()!.getFields()).map((field) => ['query', field.name, field] as const),
   ...Object.values(schema.getMutationType()!.getFields()).map((field) => ['mutation', field.name, field] as const),
 ]
+
+test.each(['failurePatterns', 'fixedThresholds', 'sessions', 'session', 'agents'])(
+  'what a stranger does not see of %s is there for a reader of the project',
+  async (name) => {
+    const document = documentFor('query', schema.getQueryType()!.getFields()[name]!)
+    const seen = async (caller: string) => JSON.stringify((await server.graphql(document, {}, callers[caller])).body)
+    expect(await seen('reader')).toMatch(/secret/i)
+    expect(await seen('stranger')).not.toMatch(/secret/i)
+  },
+)
 
 test.each(roots)('%s %s', async (kind, name, field) => {
   const document = documentFor(kind, field)
