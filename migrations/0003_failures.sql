@@ -11,13 +11,18 @@ alter table sessions
 
 create index sessions_with_failure on sessions (project_id, first_seen_at desc, id desc) where failure_count > 0;
 
+-- What is usual for an agent is asked of its runs of platform B alone.
+create index sessions_of_platform_b on sessions (project_id, agent, first_seen_at desc, id desc) where platform = 'PLATFORM_B';
+
 -- Finds what a crash left unclassified. A block range index takes part in no update of a row's own indexes.
 create index sessions_by_last_event on sessions using brin (last_event_at) with (pages_per_range = 16, autosummarize = on);
 
 -- Up to when all closed sessions are known to be classified.
 create table classified_until (
   only_row boolean primary key default true check (only_row),
-  at timestamptz not null
+  at timestamptz not null,
+  -- rises whenever it is set back, so that nobody moves it on meanwhile
+  turn bigint not null default 0
 );
 insert into classified_until (at) values ('1970-01-01');
 
@@ -26,7 +31,7 @@ create table failures (
   failure_key uuid not null,
   project_id smallint not null,
   pattern_id uuid not null,
-  place smallint not null,
+  place int not null,
   category text not null,
   severity smallint not null,
   cause text,

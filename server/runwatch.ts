@@ -97,6 +97,7 @@ export async function startRunwatch(
     }
     const classifier = new Classifier({
       sql: database.classify,
+      explainSql: database.jobs,
       fixed: fixedThresholds,
       onClassified: tell,
       ...(rules && { rules }),

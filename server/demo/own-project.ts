@@ -45,7 +45,8 @@ export function removeProject(config: Config): Promise<{ sessions: number; event
       removed.events += events
       if (sessions === 0) break
     }
-    await sql`delete from model_prices where project_id = ${project.id}`
+    for (const table of ['failure_patterns', 'thresholds', 'repricings', 'model_prices'])
+      await sql`delete from ${sql(table)} where project_id = ${project.id}`
     await sql`delete from projects where id = ${project.id}`
     return removed
   })
@@ -63,7 +64,9 @@ async function removeBatch(sql: Sql, projectId: number): Promise<{ sessions: num
     for (const [day, ids] of idsOfDay) {
       events += (await tx`delete from events where day = ${day}::date and session_id = any(${ids}::uuid[])`).count
     }
-    await tx`delete from sessions where id = any(${rows.map((row) => row.id as string)}::uuid[])`
+    const ids = rows.map((row) => row.id as string)
+    await tx`delete from failures where session_id = any(${ids}::uuid[])`
+    await tx`delete from sessions where id = any(${ids}::uuid[])`
     return { sessions: rows.length, events }
   })
 }

@@ -89,7 +89,7 @@ const OTHER_ADVICE = 'Open the step: its error text and what it received say mor
  */
 export function causeOf(text: string, httpStatus: string | null, name: string | null): Cause {
   // An address may hold any word.
-  const words = `${text.slice(0, 2_000).replace(/\b[a-z+]+:\/\/\S+/gi, '')} ${name ?? ''}`.toLowerCase()
+  const words = `${text.slice(0, 1_000).replace(/\b[a-z+]{1,20}:\/\/\S+/gi, '')} ${name ?? ''}`.toLowerCase()
   const status = httpStatus ?? /\b(?:status(?: code)?|http|code|error)\W{0,3}([45]\d\d)\b/.exec(words)?.[1] ?? null
   const isSpecial = ({ cause }: CauseRow) => SAID_BY_TEXT.includes(cause)
   const special = CAUSE_TABLE.find((row) => isSpecial(row) && row.text!.test(words))

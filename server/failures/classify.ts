@@ -11,6 +11,7 @@ import {
 } from './failure.ts'
 import { findLoops } from './loops.ts'
 import { RULES } from './rules.ts'
+import { countOf } from './words.ts'
 import { activeMs, equalRoundsPerItem, roundsPerItem } from './rules-of-measures.ts'
 
 export interface Classification {
@@ -43,8 +44,27 @@ export function classify(run: Run, rules: Rule[] = RULES): Classification {
       notRun.push({ category: rule.category, error })
     }
   }
-  const failures = found.sort(byWeight).map((one) => ({ ...one, key: fingerprintId(one.category, one.fingerprint) }))
+  const failures = heaviest(found)
   return { failures, notRun, ...measure(run) }
+}
+
+const MAX_FAILURES = 50
+
+/** Each once, and not more than a person could look at. */
+function heaviest(found: Found[]): Classification['failures'] {
+  const byKey = new Map<string, Classification['failures'][number]>()
+  for (const one of found.sort(byWeight)) {
+    const key = fingerprintId(one.category, one.fingerprint)
+    const known = byKey.get(key)
+    // Two runs of one agent may be caught in the same loop.
+    if (known) known.evidence = [...new Set([...known.evidence, ...one.evidence])]
+    else byKey.set(key, { ...one, key })
+  }
+  const all = [...byKey.values()]
+  const kept = all.slice(0, MAX_FAILURES)
+  if (all.length > kept.length)
+    kept.at(-1)!.sentence += ` ${countOf(all.length - kept.length, 'more failure')} of this run are not listed.`
+  return kept
 }
 
 function measure(run: Run): Pick<Classification, 'activeMs' | 'loopRounds' | 'equalRounds'> {

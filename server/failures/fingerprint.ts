@@ -2,7 +2,7 @@
 import { causeOf } from './causes.ts'
 import type { Cause, FailureCategory } from './failure.ts'
 
-const MAX_TEXT = 1_500
+const MAX_TEXT = 1_000
 const MAX_WORDS = 60
 
 /** Codes that producers give to their errors: they stay, wherever they stand. */
@@ -25,8 +25,8 @@ const MESSAGE_IN_JSON =
 const JSON_IN_TEXT = /"[{[]+\\"/
 const UNWRAPPED: [RegExp, string][] = [
   [MESSAGE_IN_JSON, ' $1 '],
-  [/\\+(["'/])/g, '$1'],
-  [/\\+[nrt]/g, ' '],
+  [/\\{1,8}(["'/])/g, '$1'],
+  [/\\{1,8}[nrt]/g, ' '],
   [/<(?:message|title|description|h1)>([^<]*)<\/\w+>/gi, ' $1 '],
   [/<(\w+)>[^<]*<\/\1>/g, ' '],
   [/<[^<>\n]{1,300}>/g, ' '],
@@ -42,29 +42,29 @@ const CHANGING: RegExp[] = [
   /\b(?:text|output|content|completion|body|value|input): "[\s\S]*"(?=\.\s)/gi,
   /(?<=\brange:? )[^\n]*![A-Z]{1,3}\d*(?::[A-Z]{1,3}\d*)?/gi,
   // Quoted text. Marks within words are apostrophes.
-  new RegExp(`“[^”\\n]{0,400}”|«[^»\\n]{0,400}»|„[^“”\\n]{0,400}[“”]`, 'gu'),
+  new RegExp(`“[^“”\\n]{0,400}”|«[^«»\\n]{0,400}»|„[^„“”\\n]{0,400}[“”]`, 'gu'),
   new RegExp('(?<![\\p{L}\\p{N}])`[^`\\n]{0,400}`', 'gu'),
   new RegExp(`(?<![\\p{L}\\p{N}])"[\\s\\S]{0,400}?"${NAME_END}`, 'gu'),
   new RegExp(`(?<![\\p{L}\\p{N}])'[^\\n]{0,400}?'${NAME_END}`, 'gu'),
   // Addresses, places and people.
-  /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)\]]+/gi,
-  /[\w.+-]+@[\w-]+(?:\.[\w-]+)*/g,
+  /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>)\]]+/gi,
+  /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){0,5}/g,
   /(?<=\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH) )\S+/g,
   /(?:\b[A-Za-z]:)?(?:[\\/][\w.@~%+ -]*[\w.@~%+-]){2,}[\\/]?/g,
-  /(?:\*\.)?\b[\w-]+(?:\.[\w-]+)+\b\.?/g,
+  /(?:\*\.)?(?<![\w-])[\w-]{1,64}(?:\.[\w-]{1,64})+\b\.?/g,
   /\blocalhost\b/gi,
   /(?<=^|\s)[#@][\w.-]+/g,
   // Ids that hold no digit: in groups, behind the prefix of their kind, masked.
   /(?<![\w-])[0-9a-f]{3,}(?:[:-][0-9a-f]{3,})+\b/gi,
-  /\b(?:org|req|run|call|msg|proj|user|cus|sub|evt|file|asst|thread|chatcmpl|sess|acct|pi|ch|in|key|sk|pk)[-_](?=\S*[A-Z0-9*])[\w*-]{5,}/g,
-  /[\w-]*(?:\*{3,}|\[masked\])[\w*-]*/g,
+  /\b(?:org|req|run|call|msg|proj|user|cus|sub|evt|file|asst|thread|chatcmpl|sess|acct|pi|ch|in|key|sk|pk)[-_](?=\S{0,60}[A-Z0-9*])[\w*-]{5,}/g,
+  /(?<![\w-])[\w-]{0,40}(?:\*{3,}|\[masked\])[\w*-]*/g,
   /\b_\w+_?\b/g,
   // Models of the families that are about, where nothing else gives them away.
   /\b(?:gpt|chatgpt|claude|gemini|gemma|llama|mistral|mixtral|codestral|qwen|deepseek|command-r|grok|text-embedding)(?:[-_.:/][\w.:-]*)?/gi,
   // Months, and numbers with their units.
   /\b\d{1,2}[ -](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?[ -]\d{2,4}\b/gi,
   /\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*, \d[^,;]*/gi,
-  /\d[\d.,]*\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|days?|bytes?|[kmgt]i?b)\b/gi,
+  /(?<![\d.,])\d[\d.,]{0,30}\s{0,3}(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|days?|bytes?|[kmgt]i?b)\b/gi,
   // Values of settings.
   /(?<==)[^\s,;)\]]+/g,
 ]
@@ -122,12 +122,24 @@ export function fingerprintOfError(error: {
   return [category, cause, subject ?? '', httpStatus ?? '', normalizedText(text)].join('\n')
 }
 
+/** The same errors come again and again, also within one run. */
+const described = new Map<string, { cause: Cause; fingerprint: string }>()
+const MAX_DESCRIBED = 2_000
+
 /** Cause and fingerprint of an error as it came. */
 export function describeError(
   category: FailureCategory,
   subject: string | null,
-  { message: text, name, httpStatus }: { message: string; name: string | null; httpStatus: string | null },
+  { message, name, httpStatus }: { message: string; name: string | null; httpStatus: string | null },
 ): { cause: Cause; fingerprint: string } {
-  const cause = causeOf(text, httpStatus, name)
-  return { cause, fingerprint: fingerprintOfError({ category, cause, subject, text, httpStatus }) }
+  const text = message.slice(0, MAX_TEXT)
+  const key = [category, subject, httpStatus, name?.slice(0, 200), text].join('\n')
+  let known = described.get(key)
+  if (!known) {
+    const cause = causeOf(text, httpStatus, name && name.slice(0, 200))
+    known = { cause, fingerprint: fingerprintOfError({ category, cause, subject, text, httpStatus }) }
+    if (described.size >= MAX_DESCRIBED) described.clear()
+    described.set(key, known)
+  }
+  return known
 }

@@ -10,6 +10,7 @@ import { thresholdsOf } from './thresholds.ts'
 
 /** of one request; the rules take some microseconds for each */
 const MAX_STEPS = 2_000
+const MAX_SESSIONS = 20
 
 /**
  * Most runs have no failure, and reading them back only to find that would cost as much as writing them. Whatever it
@@ -28,7 +29,7 @@ export class FirstLook {
     for (const { execution, events } of sessions) {
       // A large request is answered first.
       steps += events.length
-      if (steps > MAX_STEPS) return
+      if (steps > MAX_STEPS || sessions.length > MAX_SESSIONS) return
       if (execution) execution.measures = this.measuresOf(execution, events)
     }
   }

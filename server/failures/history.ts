@@ -43,15 +43,10 @@ export class History {
     return pastRuns(earlier(read).slice(0, HISTORY))
   }
 
-  /** What the agent's next run will be compared with. */
-  async newest(projectId: number, agent: string | null): Promise<PastRuns> {
-    return pastRuns((await this.keptOf(projectId, agent)).runs.slice(0, HISTORY))
-  }
-
   /** A run that was classified just now: the next one is compared with it too. */
   note(session: RunSession, { failures, activeMs, loopRounds, equalRounds }: Classification): void {
     // Agents have their name on both platforms.
-    if (session.platform !== 'PLATFORM_B') return
+    if (session.platform !== 'PLATFORM_B' || !isOver(session)) return
     const kept = this.agents.get(keyOf(session.projectId, session.agent))
     if (!kept) return
     const { id, firstSeenAt } = session
@@ -85,7 +80,21 @@ export class History {
   }
 }
 
-const keyOf = (projectId: number, agent: string | null) => `${projectId} ${agent ?? ''}`
+const NOT_OVER = new Set(['running', 'waiting', 'new', 'unknown'])
+/** A run that failed early, or was not over, says nothing of how long one takes. */
+const isOver = ({ status, reportedStatus }: RunSession) =>
+  status === 'COMPLETED' && !NOT_OVER.has(reportedStatus?.toLowerCase() ?? '')
+
+/** The same as `before` without what is kept in memory; without a time, what the agent's next run is compared with. */
+export async function pastOf(
+  sql: Sql,
+  { projectId, agent, firstSeenAt }: { projectId: number; agent: string | null; firstSeenAt: number | null },
+): Promise<PastRuns> {
+  const before = firstSeenAt === null ? null : new Date(firstSeenAt)
+  return pastRuns(await readRuns(sql, projectId, agent, before, HISTORY))
+}
+
+const keyOf = (projectId: number, agent: string | null) => `${projectId}${agent === null ? '' : ` ${agent}`}`
 
 /** What its models cost, where all of it is known, and the tokens, for comparing like with like. */
 const spendOf = ({ llmCalls, unpricedCalls, costUsd, tokens }: RunSession) => ({
@@ -110,7 +119,7 @@ export async function readRuns(
       'INFINITE_LOOP' = any(failure_categories) as "isLoop"
     from sessions
     where project_id = ${projectId} and ${agent === null ? sql`agent is null` : sql`agent = ${agent}`}
-      and platform = 'PLATFORM_B' and status <> 'RUNNING' ${before ? sql`and first_seen_at < ${before}` : sql``}
+      and platform = 'PLATFORM_B' and status = 'COMPLETED' and rank <> 1 ${before ? sql`and first_seen_at < ${before}` : sql``}
     order by first_seen_at desc, id desc limit ${limit}`
   const number = (value: unknown) => (value === null ? null : Number(value))
   return rows.map((row) => ({

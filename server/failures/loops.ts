@@ -49,6 +49,9 @@ function itemsGiven(main: RunEvent[]): (agentKey: string) => number | null {
   }
 }
 
+/** beside the one that is counted */
+const MAX_NAMED = 7
+
 interface Use {
   uses: RunEvent[]
   turns: number
@@ -88,7 +91,7 @@ function findTurns(steps: RunEvent[], items: number | null): Loop | null {
   const [name, { uses, turns, mostEqual }] = first
   const others = [...tools].flatMap(([other, use]) => (other !== name && use.turns * 2 >= turns ? other : []))
   return {
-    nodes: [name, ...others],
+    nodes: [name, ...others.slice(0, MAX_NAMED)],
     rounds: turns,
     equalRounds: mostEqual > 1 ? mostEqual : 0,
     isCertain: items !== null && hasModel,

@@ -106,15 +106,21 @@ export async function readRunCounts(
   agents: readonly { projectId: number; agent: string | null }[],
   since: Date,
 ): Promise<number[]> {
+  // Patterns of one agent ask for the same.
+  const distinct = [...new Map(agents.map((one) => [keyOf(one), one])).values()]
   const rows = await sql`
-    select w.place, (
-      select count(*) from sessions s where s.project_id = w.project_id and s.first_seen_at >= ${since}
-        and (s.agent = w.agent or (w.agent is null and s.agent is null)))::int as runs
-    from unnest(${agents.map(({ projectId }) => projectId)}::int2[], ${agents.map(({ agent }) => agent)}::text[])
-      with ordinality as w (project_id, agent, place)
-    order by w.place`
-  return rows.map(({ runs }) => runs as number)
+    select w.project_id, w.agent, case when w.agent is null
+      then (select count(*) from sessions where project_id = w.project_id and agent is null and first_seen_at >= ${since})
+      else (select count(*) from sessions where project_id = w.project_id and agent = w.agent and first_seen_at >= ${since})
+      end::int as runs
+    from unnest(${distinct.map(({ projectId }) => projectId)}::int2[], ${distinct.map(({ agent }) => agent)}::text[])
+      as w (project_id, agent)`
+  const runs = new Map(rows.map((row) => [keyOf({ projectId: row.projectId, agent: row.agent }), row.runs as number]))
+  return agents.map((one) => runs.get(keyOf(one)) ?? 0)
 }
+
+const keyOf = ({ projectId, agent }: { projectId: number; agent: string | null }) =>
+  `${projectId}${agent === null ? '' : ` ${agent}`}`
 
 export interface FailureDay {
   day: string

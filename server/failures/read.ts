@@ -40,6 +40,14 @@ export async function readFailures(sql: Sql, sessionIds: readonly string[]): Pro
   return sessionIds.map((id) => rows.filter(({ sessionId }) => sessionId === id))
 }
 
+/** The primary failure of each session; null where it has none. */
+export async function readPrimary(sql: Sql, sessionIds: readonly string[]): Promise<(FailureRow | null)[]> {
+  const rows = (await sql`
+    select ${columns(sql)} from failures f join sessions s on s.id = f.session_id
+    where f.session_id = any(${sessionIds as string[]}::uuid[]) and f.place = 0`) as unknown as FailureRow[]
+  return sessionIds.map((id) => rows.find(({ sessionId }) => sessionId === id) ?? null)
+}
+
 /** The newest failure of each pattern; null where none is kept any more. */
 export async function readLatest(sql: Sql, patternIds: readonly string[]): Promise<(FailureRow | null)[]> {
   const rows = (await sql`

@@ -37,22 +37,40 @@ function whatFailed({ type, name, model }: RunEvent): string {
 }
 
 export function findNodeErrors(run: Run): Finding {
-  const { events, session } = run
-  // What a retry took over from the run before failed there.
-  const isCopied = (event: RunEvent) =>
-    session.mode === 'retry' && session.startedAt !== null && (event.occurredAt ?? Infinity) < session.startedAt
-  const failed = events.filter((event) => event.error !== null && !isCopied(event))
-  const messages = new Map<string, string[]>()
+  const failed = ownErrors(run)
+  const messages = new Map<string, Set<string>>()
   for (const { parentKey, error } of failed) {
-    if (parentKey !== null) messages.set(parentKey, [...(messages.get(parentKey) ?? []), error!.message])
+    if (parentKey === null) continue
+    const inner = messages.get(parentKey)
+    if (inner) inner.add(error!.message)
+    else messages.set(parentKey, new Set([error!.message]))
   }
   // An agent that only hands on what its model or tool said is not to blame for it.
-  const blamed = failed.filter(({ key, error }) => !messages.get(key)?.some((inner) => isSame(error!.message, inner)))
-  const found = groupErrors('TOOL_FAILURE', blamed, run, ({ name }) => `"${name ?? ''}"`)
-  return { ...NOTHING, found, sentence: `None of ${countOf(events.length, 'step')} carries an error.` }
+  const handsOn = ({ key, error }: RunEvent) => saysTheSame(error!.message, messages.get(key))
+  const blamed = failed.filter((event) => !handsOn(event))
+  const found = groupErrors('TOOL_FAILURE', blamed.length > 0 ? blamed : failed, run, ({ name }) => `"${name ?? ''}"`)
+  return { ...NOTHING, found, sentence: `None of ${countOf(run.events.length, 'step')} carries an error.` }
 }
 
-const isSame = (outer: string, inner: string) => outer === inner || outer.includes(inner) || inner.includes(outer)
+/** What a retry took over from the run before failed there. */
+function ownErrors({ events, session: { mode, startedAt } }: Run): RunEvent[] {
+  const isCopied = (event: RunEvent) =>
+    mode === 'retry' && startedAt !== null && (event.occurredAt ?? Infinity) < startedAt
+  return events.filter((event) => event.error !== null && !isCopied(event))
+}
+
+const MAX_COMPARED = 50
+
+function saysTheSame(outer: string, inner: Set<string> | undefined): boolean {
+  if (!inner) return false
+  if (inner.has(outer)) return true
+  let compared = 0
+  for (const one of inner) {
+    if (outer.includes(one) || one.includes(outer)) return true
+    if (++compared === MAX_COMPARED) break
+  }
+  return false
+}
 
 /** One failure for each error that is the same: a node that fails for each of 12 items failed once, with 12 places. */
 function groupErrors(
@@ -61,22 +79,22 @@ function groupErrors(
   run: Run,
   who: (event: RunEvent) => string,
 ): Found[] {
-  const groups = new Map<string, Found>()
+  const groups = new Map<string, { found: Found; first: RunEvent }>()
   for (const event of failed) {
     const error = event.error!
     const subject = event.name ?? (event.type === 'LLM_CALL' ? event.model : null)
     const { cause, fingerprint } = describeError(category, subject, error)
     const group = groups.get(fingerprint)
     if (group) {
-      group.evidence.push(event.key)
+      group.found.evidence.push(event.key)
       continue
     }
-    groups.set(fingerprint, {
+    const found: Found = {
       category,
       severity: severityOfError(run),
       cause,
       subject,
-      sentence: `${who(event)} failed: ${firstWords(error.message)}${wentOn(run)}`,
+      sentence: '',
       advice: adviceFor(cause),
       fingerprint,
       errorText: error.message,
@@ -84,13 +102,15 @@ function groupErrors(
       threshold: null,
       unit: null,
       evidence: [event.key],
-    })
+    }
+    groups.set(fingerprint, { found, first: event })
   }
-  for (const found of groups.values()) {
-    const times = found.evidence.length
-    if (times > 1) found.sentence = found.sentence.replace(' failed: ', ` failed ${times} times: `)
-  }
-  return [...groups.values()]
+  return [...groups.values()].map(({ found, first }) => {
+    const count = found.evidence.length
+    const times = count > 1 ? ` ${count.toLocaleString('en-US')} times` : ''
+    found.sentence = `${who(first)} failed${times}: ${firstWords(found.errorText!)}${wentOn(run)}`
+    return found
+  })
 }
 
 /** One line, ended like a sentence. */
@@ -99,6 +119,7 @@ function firstWords(text: string): string {
     .replace(/<\/?[a-z][^<>]{0,300}>/gi, '')
     .replace(/\s+/g, ' ')
     .trim()
+  if (line === '') return 'its error has no words.'
   const short = line.length > 300 ? `${line.slice(0, 299).toWellFormed()}…` : line
   return /[.!?…]$/.test(short) ? short : `${short}.`
 }
@@ -106,7 +127,7 @@ function firstWords(text: string): string {
 export function findRunError(run: Run): Finding {
   const { session } = run
   if (session.status !== 'FAILED') return { ...NOTHING, found: [], sentence: 'The run was not reported as failed.' }
-  if (run.events.some((event) => event.error !== null))
+  if (ownErrors(run).length > 0)
     return { ...NOTHING, found: [], sentence: 'The run failed because of a node: see there.' }
   const category = 'RUN_FAILURE'
   const error = session.errorMessage && { message: session.errorMessage, name: null, httpStatus: null }

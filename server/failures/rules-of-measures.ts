@@ -54,7 +54,7 @@ export function findLatency(run: Run): Finding {
     category: 'LATENCY_SPIKE',
     severity: severityByRatio(measured, threshold.value),
     cause: null,
-    subject: slowest?.name ?? null,
+    subject: null,
     sentence,
     advice: slowest
       ? `The longest step was "${slowest.name}" with ${seconds(slowest.durationMs!)}, ${share} % of the run: look there first. If runs may take this long, raise the limit for this agent.`
@@ -144,7 +144,12 @@ export const roundsPerItem = (loop: Loop) => Math.ceil(loop.rounds / loop.items)
 /** Where a node waits, equal answers are what a poll gets until the last. */
 export const equalRoundsPerItem = (loop: Loop) => (loop.isPaced ? 0 : Math.ceil(loop.equalRounds / loop.items))
 
-const patternText = (nodes: string[]) => nodes.map((name) => `"${name}"`).join(' → ')
+const MAX_NAMED = 8
+const shortName = (name: string) => (name.length > 80 ? `${name.slice(0, 79).toWellFormed()}…` : name)
+function patternText(nodes: string[]): string {
+  const named = nodes.slice(0, MAX_NAMED).map((name) => `"${shortName(name)}"`)
+  return (nodes.length > MAX_NAMED ? [...named, '…'] : named).join(' → ')
+}
 const forItems = ({ items }: Loop) => (items > 1 ? ` for ${items} items` : '')
 
 function foundLoop(loop: Loop, threshold: Threshold, isLong: boolean): Found {

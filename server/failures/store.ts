@@ -38,15 +38,21 @@ export async function readForExplaining(sql: Sql, id: string): Promise<DueSessio
   return rows[0] ? dueSession(rows[0]) : null
 }
 
-/** Ids of closed, unclassified sessions that last got something in this time; the oldest first. */
+/** Ids of closed, unclassified sessions that last got something in this time; the newest first. */
 export async function findUnclassified(sql: Sql, from: Date, limit: number): Promise<string[]> {
   const rows = await sql`
     select id from sessions
     where last_event_at >= ${from} and last_event_at < now() - interval '2 seconds'
       and status <> 'RUNNING' and classified_content < content_revision
-    order by last_event_at limit ${limit}`
+    order by last_event_at desc limit ${limit}`
   return rows.map(({ id }) => id as string)
 }
+
+/** of an error's text; more of it tells nothing more */
+const MAX_ERROR = 2_000
+/** of one session, the newest: steps of platform B, which come in one request, and errors of platform A */
+const MAX_EVENTS = 20_000
+const MAX_ERRORS = 2_000
 
 export const DIGEST_FROM_RUN = 4
 
@@ -58,16 +64,20 @@ export async function readEventsOf(sql: Sql, sessions: DueSession[]): Promise<Ma
   const bySession = new Map<string, RunEvent[]>(sessions.map(({ id }) => [id, []]))
   if (sessions.length === 0) return bySession
   const rows = await sql`
-    select e.session_id, e.event_key, e.type, e.kind, e.name, e.model, e.run_index, e.parent_key, e.status, e.error, e.duration_ms,
-      extract(epoch from e.occurred_at) * 1000 as occurred_ms, e.attributes->>'nodeType' as node_type,
-      e.attributes->'source' as source, (e.attributes->>'pairedItem')::float8 as first_item,
-      e.attributes ? 'nextBatch' as is_next_batch, e.attributes ? 'nodeWasResumed' as was_resumed,
-      (e.attributes->>'items')::float8 as item_count
+    select e.session_id, e.event_key, e.type, e.kind, e.name, e.model, e.run_index, e.parent_key, e.status, e.duration_ms,
+      case when e.error is not null then jsonb_build_object('message', left(e.error->>'message', ${MAX_ERROR}),
+        'name', left(e.error->>'name', 200), 'cause', null, 'httpStatus', left(e.error->>'httpStatus', 100)) end as error,
+      extract(epoch from e.occurred_at) * 1000 as occurred_ms, 
+      case when w.platform = 'PLATFORM_B' then jsonb_build_object('nodeType', e.attributes->'nodeType',
+        'source', e.attributes->'source', 'pairedItem', e.attributes->'pairedItem', 'nextBatch', e.attributes->'nextBatch',
+        'nodeWasResumed', e.attributes->'nodeWasResumed', 'items', e.attributes->'items') end as attributes
     from unnest(${sessions.map(({ id }) => id)}::uuid[], ${sessions.map(({ day }) => day)}::date[],
       ${sessions.map(({ platform }) => platform)}::text[]) as w (id, day, platform)
     cross join lateral (
       select * from events
-      where session_id = w.id and day = w.day and (w.platform = 'PLATFORM_B' or error is not null) offset 0) e
+      where session_id = w.id and day = w.day and (w.platform = 'PLATFORM_B' or error is not null)
+      order by order_us desc, sequence desc, place desc, event_key desc
+      limit case w.platform when 'PLATFORM_A' then ${MAX_ERRORS}::int else ${MAX_EVENTS}::int end) e
     order by e.session_id, e.order_us, e.sequence, e.place, e.event_key`
   const mayLoop = new Set<string>()
   for (const row of rows) {
@@ -126,6 +136,8 @@ function dueSession(row: Row): DueSession {
 }
 
 function runEvent(row: Row): RunEvent {
+  // Of platform A these would be fields of the sender's own.
+  const attributes: Row = row.attributes ?? {}
   return {
     key: row.event_key,
     type: row.type,
@@ -138,12 +150,12 @@ function runEvent(row: Row): RunEvent {
     error: row.error,
     durationMs: row.duration_ms,
     occurredAt: number(row.occurred_ms),
-    nodeType: row.node_type,
-    source: row.source ?? [],
-    firstItem: row.first_item,
-    isNextBatch: row.is_next_batch ?? false,
-    wasResumed: row.was_resumed ?? false,
-    itemCount: row.item_count,
+    nodeType: attributes.nodeType ?? null,
+    source: attributes.source ?? [],
+    firstItem: attributes.pairedItem ?? null,
+    isNextBatch: attributes.nextBatch === true,
+    wasResumed: (attributes.nodeWasResumed ?? null) !== null,
+    itemCount: attributes.items ?? null,
     inputDigest: null,
     outputDigest: null,
   }
@@ -220,7 +232,9 @@ with w as materialized (
     as f (${columnNames(FAILURE_COLUMNS)}, agent)
 ), locked as materialized (
   select s.place, w.* from w cross join lateral (
-    select ctid as place from sessions where id = w.id and content_revision = w.content_revision and status <> 'RUNNING'
+    select ctid as place from sessions
+    where id = w.id and content_revision = w.content_revision and classified_content < content_revision
+      and status <> 'RUNNING'
     for update skip locked) s
 ), done as (
   update sessions s set classified_content = s.content_revision, revision = s.revision + 1,
@@ -228,12 +242,13 @@ with w as materialized (
       .map((column) => `${column.name} = ${cast(column, 'l')}`)
       .join(', ')}
   from locked l where s.ctid = l.place
-  returning s.id, s.project_id, s.last_event_at
+  returning s.id, s.project_id, s.last_event_at, s.rules_not_run
 ), gone as (
   delete from failures where ctid = any(array(
     select o.ctid from done d cross join lateral (
-      select ctid, failure_key from failures where session_id = d.id offset 0) o
-    where not exists (select from f where f.session_id = d.id and f.failure_key = o.failure_key)))
+      select ctid, failure_key, category from failures where session_id = d.id offset 0) o
+    -- What a rule found before stays while it cannot run.
+    where o.category <> all(d.rules_not_run) and not exists (select from f where f.session_id = d.id and f.failure_key = o.failure_key)))
   returning pattern_id
 ), patterns as (
   insert into failure_patterns (id, project_id, agent, category, cause, subject)
@@ -247,7 +262,9 @@ with w as materialized (
   on conflict (session_id, failure_key) do update set
     ${FAILURE_COLUMNS.slice(2)
       .map(({ name }) => `${name} = excluded.${name}`)
-      .join(', ')}
+      .join(', ')},
+    -- Seen again is what makes it more than it was.
+    seen_at = case when excluded.evidence_count > failures.evidence_count then excluded.seen_at else failures.seen_at end
   returning pattern_id
 )
 select d.id, d.project_id, null::uuid as pattern_id from done d

@@ -6,7 +6,7 @@ import type { Sql } from '../database/connect.ts'
 import type { Classifier } from '../failures/classifier.ts'
 import type { FixedThresholdSettings } from '../failures/fixed-thresholds.ts'
 import { readPatternsById, readRunCounts, readSparklines, type PatternRow } from '../failures/patterns.ts'
-import { readFailures, readLatest, type FailureRow } from '../failures/read.ts'
+import { readFailures, readLatest, readPrimary, type FailureRow } from '../failures/read.ts'
 import type { SendAgain } from '../ingest/send-again.ts'
 import type { LogFeed } from '../live/log-feed.ts'
 import type { PatternFeed } from '../live/pattern-feed.ts'
@@ -48,6 +48,7 @@ export interface Context extends Services {
   sessions: DataLoader<string, SessionRow | null>
   texts: DataLoader<EventRef, EventTexts | null, string>
   failures: DataLoader<string, FailureRow[]>
+  primaryFailures: DataLoader<string, FailureRow | null>
   /** counted over the last 7 days */
   patterns: DataLoader<string, PatternRow | null>
   latestFailures: DataLoader<string, FailureRow | null>
@@ -92,6 +93,7 @@ export function makeContext(services: Services, actor: Actor): Context {
       cacheKeyFn: (ref) => `${ref.sessionId}/${ref.eventKey}`,
     }),
     failures: new DataLoader((ids) => readFailures(services.sql, ids), { cache: false }),
+    primaryFailures: new DataLoader((ids) => readPrimary(services.sql, ids), { cache: false }),
     patterns: new DataLoader(
       async (ids) => {
         const rows = await readPatternsById(services.sql, ids, new Date(Date.now() - WEEK_MS))

@@ -36,7 +36,7 @@ Failure.implement({
     seenAt: t.expose('seenAt', { type: 'DateTime', description: 'When the last of its session had arrived as it was found.' }),
     session: t.field({ type: Session, nullable: true, description: 'Whose it is.', resolve: ({ sessionId }, _args, context) => context.sessions.load(sessionId) }),
     pattern: t.field({
-      type: FailurePattern, nullable: true, complexity: 5,
+      type: FailurePattern, nullable: true, complexity: 20,
       description: 'The same failure seen again, counted over the last 7 days.',
       resolve: ({ patternId }, _args, context) => context.patterns.load(patternId),
     }),
@@ -94,10 +94,10 @@ builder.objectFields(Session, (t) => ({
   failureCount: t.exposeInt('failureCount', { description: 'Failures that the rules found.' }),
   failureCategories: t.expose('failureCategories', { type: [FailureCategory], description: 'Their categories, each once, the primary first.' }),
   severity: t.field({ type: Severity, nullable: true, description: 'Of the primary failure; null where there is none.', resolve: ({ severity }) => (severity === null ? null : severityOf(severity)) }),
-  failures: t.field({ type: [Failure], complexity: 5, description: 'The primary one first.', resolve: (session, _args, context) => context.failures.load(session.id) }),
+  failures: t.field({ type: [Failure], complexity: { field: 5, multiplier: 50 }, description: 'The primary one first.', resolve: (session, _args, context) => context.failures.load(session.id) }),
   primaryFailure: t.field({
     type: Failure, nullable: true, complexity: 5, description: 'The worst.',
-    resolve: async (session, _args, context) => (session.failureCount === 0 ? null : ((await context.failures.load(session.id))[0] ?? null)),
+    resolve: (session, _args, context) => (session.failureCount === 0 ? null : context.primaryFailures.load(session.id)),
   }),
   rulesNotRun: t.field({ type: [RuleNotRun], description: 'Rules that could not look at it.', resolve: ({ rulesNotRun }) => rulesNotRun }),
   hint: t.string({

@@ -52,11 +52,11 @@ builder.node(FailurePattern, {
     firstSeenAt: t.expose('firstSeenAt', { type: 'DateTime', nullable: true, description: 'When it was first seen, among the sessions that are kept.' }),
     lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', nullable: true, description: 'When it was last seen.' }),
     resolvedAt: t.expose('resolvedAt', { type: 'DateTime', nullable: true, description: 'When somebody resolved it.' }),
-    resolvedBy: t.exposeString('resolvedBy', { nullable: true, description: 'Who did.' }),
+    resolvedBy: t.string({ nullable: true, description: 'Who did; null for keys.', resolve: ({ resolvedBy }, _args, { actor }) => (actor.kind === 'PERSON' ? resolvedBy : null) }),
     mutedUntil: t.expose('mutedUntil', { type: 'DateTime', nullable: true, description: 'Nobody is told of it until then.' }),
-    mutedBy: t.exposeString('mutedBy', { nullable: true, description: 'Who muted it.' }),
+    mutedBy: t.string({ nullable: true, description: 'Who muted it; null for keys.', resolve: ({ mutedBy }, _args, { actor }) => (actor.kind === 'PERSON' ? mutedBy : null) }),
     isMuted: t.boolean({ description: 'Muted now.', resolve: ({ mutedUntil }) => mutedUntil !== null && mutedUntil.getTime() > Date.now() }),
-    latest: t.field({ type: Failure, nullable: true, complexity: 5, description: 'The newest failure of it.', resolve: ({ id }, _args, context) => context.latestFailures.load(id) }),
+    latest: t.field({ type: Failure, nullable: true, complexity: 50, description: 'The newest failure of it.', resolve: ({ id }, _args, context) => context.latestFailures.load(id) }),
   }),
 })
 

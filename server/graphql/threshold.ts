@@ -1,6 +1,7 @@
 // Thresholds in GraphQL: what people fixed, what holds for an agent and why, and trying a change on history.
 import type { FixedRow } from '../failures/fixed-thresholds.ts'
 import type { MeasureUnit as Unit, Threshold } from '../failures/failure.ts'
+import { pastOf } from '../failures/history.ts'
 import { previewThresholds, PREVIEW_DAYS, type Preview } from '../failures/preview.ts'
 import { NOTHING_FIXED, thresholdsOf, type FixedThresholds } from '../failures/thresholds.ts'
 import { builder, failure } from './builder.ts'
@@ -22,7 +23,11 @@ const FixedThresholdsRef = builder.objectRef<FixedRow>('FixedThresholds').implem
     tokens: t.exposeFloat('tokens', { nullable: true, description: 'Tokens, where a price is not known.' }),
     loopRounds: t.exposeInt('loopRounds', { nullable: true, description: 'Rounds of one pattern of nodes.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
-    updatedBy: t.exposeString('updatedBy', { description: 'By whom.' }),
+    updatedBy: t.string({
+      nullable: true,
+      description: 'By whom; null for keys.',
+      resolve: ({ updatedBy }, _args, { actor }) => (actor.kind === 'PERSON' ? updatedBy : null),
+    }),
   }),
 })
 
@@ -76,7 +81,7 @@ builder.queryField('effectiveThresholds', (t) =>
     complexity: { field: 20 },
     resolve: async (_root, { project, agent }, context) => {
       const { id } = visibleProject(context, project)
-      const past = await context.classifier.history.newest(id, agent ?? null)
+      const past = await pastOf(context.jobs, { projectId: id, agent: agent ?? null, firstSeenAt: null })
       const thresholds = thresholdsOf(past, context.fixedThresholds.settingsFor(id, agent ?? null))
       return MEASURES.map((one) => ({ ...one, ...thresholds[one.measure] }))
     },
@@ -181,7 +186,7 @@ builder.queryField('thresholdPreview', (t) =>
       agent: t.arg.string({ description: thresholdArgs.agent }),
       thresholds: t.arg({ type: ThresholdsInput, required: true }),
     },
-    complexity: { field: 200 },
+    complexity: { field: 20_000 },
     resolve: (_root, { project, agent, thresholds }, context) => {
       const { id } = visibleProject(context, project)
       const fixed = readFixed(thresholds)

@@ -260,8 +260,8 @@ function attributesOf(
   if (sources.length > 0) {
     attributes.source = sources.map((one) => ({
       node: typeof one.previousNode === 'string' ? one.previousNode : null,
-      run: one.previousNodeRun ?? 0,
-      output: one.previousNodeOutput ?? 0,
+      run: isCount(one.previousNodeRun) ? one.previousNodeRun : 0,
+      output: isCount(one.previousNodeOutput) ? one.previousNodeOutput : 0,
     }))
   }
   if (items.length > 0) attributes.items = items.length

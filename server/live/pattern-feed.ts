@@ -57,8 +57,14 @@ export class PatternFeed {
     const ids = [...this.pending]
     this.pending.clear()
     try {
+      // Ranges that begin in the same minute count the same: those who look at one see one reading.
+      const readings = new Map<number, Map<string, PatternRow>>()
       for (const { projectIds, since, queue } of this.subscribers) {
-        const found = new Map((await readPatternsById(this.sql, ids, since())).map((row) => [row.id, row]))
+        const start = since()
+        const minute = Math.floor(start.getTime() / 60_000)
+        const found =
+          readings.get(minute) ?? new Map((await readPatternsById(this.sql, ids, start)).map((row) => [row.id, row]))
+        readings.set(minute, found)
         for (const id of ids) {
           const row = found.get(id)
           if (!row) queue.push(id, { goneId: id })

@@ -31,10 +31,11 @@ export async function deleteSessions(
       returning id, project_id, (first_seen_at at time zone 'UTC')::date::text as day`
     const failures = await tx`
       delete from failures where session_id = any(${rows.map((row) => row.id as string)}::uuid[]) returning pattern_id`
-    // A pattern holds the text of an error: it goes with its last session.
+    // A pattern goes with its last session, unless somebody decided about it.
     const touched = [...new Set(failures.map((row) => row.pattern_id as string))]
     await tx`
       delete from failure_patterns p where id = any(${touched}::uuid[])
+        and resolved_at is null and coalesce(muted_until < now(), true)
         and not exists (select from failures f where f.pattern_id = p.id)`
     if (withEvents) {
       for (const day of new Set(rows.map((row) => row.day as string))) {
