@@ -1,6 +1,8 @@
 // `npm start`: reads the settings, starts Runwatch, says where it is, and stops it when asked to.
 import { ConfigError, readConfig, type Config } from './config.ts'
 import { buildDashboardIfStale, DASHBOARD_FOLDER } from './dashboard-build.ts'
+import { safeError } from './app.ts'
+import { kindOfError } from './database/connect.ts'
 import { EmbeddedPostgresError } from './database/embedded.ts'
 import { MigrationError } from './database/migrate.ts'
 import { makeLogger } from './log.ts'
@@ -71,6 +73,11 @@ try {
     await (await starting)?.close()
   })
   await buildDashboardIfStale(() => say('Building the dashboard ..'))
+  process.on('unhandledRejection', (error) => {
+    // The driver lets nobody wait for what it asks a new connection first: when that is lost, it is one of many to lose.
+    if (kindOfError(error) === 'refused') throw error
+    log.error({ err: safeError(error) }, 'a new connection was lost')
+  })
   starting = startRunwatch(config, { log, dashboardFolder: DASHBOARD_FOLDER })
   const { publicUrl, setUpLink } = await starting
   say(`Runwatch is ready at ${publicUrl}`)

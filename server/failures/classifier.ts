@@ -4,6 +4,7 @@ import { classify, explain, type Explanation } from './classify.ts'
 import type { FailureCategory, Rule, Thresholds } from './failure.ts'
 import type { FixedThresholdSettings } from './fixed-thresholds.ts'
 import { History, pastOf } from './history.ts'
+import { dropEmptyPatterns } from './patterns.ts'
 import { RULES } from './rules.ts'
 import {
   findUnclassified,
@@ -145,7 +146,7 @@ export class Classifier {
       const found = failures.filter(({ category }) => category === one.category)
       if (found.length > 0)
         return { ...one, outcome: 'FOUND', sentence: found.map(({ sentence }) => sentence).join(' ') }
-      if (one.outcome !== 'FOUND') return one
+      if (one.outcome !== 'FOUND' || !session.isClassified) return one
       const since = 'It was not found when the run was classified: the limits were others then.'
       return { ...one, outcome: 'NOT_FOUND', sentence: `${one.sentence} ${since}` }
     })
@@ -211,6 +212,7 @@ export class Classifier {
       classified.push({ session, classification })
     }
     const written = await writeClassified(sql, classified)
+    await dropEmptyPatterns(sql, written.lostIds)
     const done = new Set(written.sessions.map(({ id }) => id))
     this.counters.classified += done.size
     for (const { session, classification } of classified) {

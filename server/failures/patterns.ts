@@ -136,6 +136,21 @@ export async function readFailureDays(sql: Sql, projectIds: number[], since: Dat
     group by 1, 2 order by 1, 2`) as unknown as FailureDay[]
 }
 
+/**
+ * Takes away patterns of which no session is kept any more, unless somebody decided about them. Locked first and looked at
+ * in a second statement: what was classified meanwhile is seen then.
+ */
+export async function dropEmptyPatterns(sql: Sql, ids: string[]): Promise<void> {
+  if (ids.length === 0) return
+  await sql.begin(async (tx) => {
+    const held = await tx`select id from failure_patterns where id = any(${ids}::uuid[]) order by id for update`
+    await tx`
+      delete from failure_patterns p where id = any(${held.map(({ id }) => id as string)}::uuid[])
+        and resolved_at is null and coalesce(muted_until < now(), true)
+        and not exists (select from failures f where f.pattern_id = p.id)`
+  })
+}
+
 /** What a person decides about a pattern. @returns false where there is none in these projects */
 export async function decidePattern(
   sql: Sql,

@@ -33,9 +33,13 @@ export async function readDue(sql: Sql, ids: string[]): Promise<DueSession[]> {
 }
 
 /** One session to be explained, closed or not; null where there is none. */
-export async function readForExplaining(sql: Sql, id: string): Promise<DueSession | null> {
-  const rows = await sql`select ${dueColumns(sql)} from sessions s where s.id = ${id}`
-  return rows[0] ? dueSession(rows[0]) : null
+export async function readForExplaining(
+  sql: Sql,
+  id: string,
+): Promise<(DueSession & { isClassified: boolean }) | null> {
+  const [row] = await sql`
+    select ${dueColumns(sql)}, s.classified_content >= s.content_revision as is_classified from sessions s where s.id = ${id}`
+  return row ? { ...dueSession(row), isClassified: row.is_classified } : null
 }
 
 /** Ids of closed, unclassified sessions that last got something in this time; the newest first. */
@@ -250,10 +254,13 @@ with w as materialized (
     -- What a rule found before stays while it cannot run.
     where o.category <> all(d.rules_not_run) and not exists (select from f where f.session_id = d.id and f.failure_key = o.failure_key)))
   returning pattern_id
+), held as materialized (
+  -- Whoever takes away empty patterns waits, and then sees that these are not.
+  select id from failure_patterns where id = any(array(select f.pattern_id from f)) order by id for key share
 ), patterns as (
   insert into failure_patterns (id, project_id, agent, category, cause, subject)
   select distinct on (f.pattern_id) f.pattern_id, f.project_id, f.agent, f.category, f.cause, f.subject
-  from f join done d on d.id = f.session_id order by f.pattern_id
+  from f join done d on d.id = f.session_id where (select count(*) from held) >= 0 order by f.pattern_id
   on conflict (id) do nothing
 ), kept as (
   insert into failures (${columnNames(FAILURE_COLUMNS)}, seen_at)
@@ -262,20 +269,18 @@ with w as materialized (
   on conflict (session_id, failure_key) do update set
     ${FAILURE_COLUMNS.slice(2)
       .map(({ name }) => `${name} = excluded.${name}`)
-      .join(', ')},
-    -- Seen again is what makes it more than it was.
-    seen_at = case when excluded.evidence_count > failures.evidence_count then excluded.seen_at else failures.seen_at end
+      .join(', ')}
   returning pattern_id
 )
-select d.id, d.project_id, null::uuid as pattern_id from done d
-union all select null, null, pattern_id from gone
-union all select null, null, pattern_id from kept`
+select d.id, d.project_id, null::uuid as pattern_id, false as is_gone from done d
+union all select null, null, pattern_id, true from gone
+union all select null, null, pattern_id, false from kept`
 
-/** @returns which sessions were written, and the patterns whose failures changed */
+/** @returns which sessions were written, the patterns whose failures changed, and of these those that lost one */
 export async function writeClassified(
   sql: Sql,
   classified: Classified[],
-): Promise<{ sessions: { id: string; projectId: number }[]; patternIds: string[] }> {
+): Promise<{ sessions: { id: string; projectId: number }[]; patternIds: string[]; lostIds: string[] }> {
   const failures = classified.flatMap(({ session, classification }) =>
     classification.failures.map((failure, place) => ({ session, failure, place })),
   )
@@ -289,9 +294,12 @@ export async function writeClassified(
     sessions: rows.flatMap((row) =>
       row.id === null ? [] : { id: row.id as string, projectId: row.project_id as number },
     ),
-    patternIds: [...new Set(rows.flatMap((row) => (row.pattern_id === null ? [] : (row.pattern_id as string))))],
+    patternIds: patternIdsOf(rows),
+    lostIds: patternIdsOf(rows.filter((row) => row.is_gone)),
   }
 }
+
+const patternIdsOf = (rows: Row[]): string[] => [...new Set(rows.flatMap((row) => row.pattern_id ?? []))]
 
 const MAX_TITLE = 200
 

@@ -1,5 +1,6 @@
 // How sessions are deleted: with their events and failures in one transaction, in batches small enough that nobody waits for them.
 import type { Sql } from '../database/connect.ts'
+import { dropEmptyPatterns } from '../failures/patterns.ts'
 
 export interface Gone {
   id: string
@@ -24,19 +25,14 @@ export async function deleteSessions(
   ids: string[],
   { withEvents = true } = {},
 ): Promise<{ sessions: Gone[]; patternIds: string[] }> {
-  return (await sql.begin(async (tx) => {
+  const gone = (await sql.begin(async (tx) => {
     // The locks of the rows first, in the order of all writers: no event of theirs can come in between.
     const rows = await tx`
       delete from sessions where id in (select id from sessions where id = any(${ids}::uuid[]) order by id for update)
       returning id, project_id, (first_seen_at at time zone 'UTC')::date::text as day`
     const failures = await tx`
       delete from failures where session_id = any(${rows.map((row) => row.id as string)}::uuid[]) returning pattern_id`
-    // A pattern goes with its last session, unless somebody decided about it.
     const touched = [...new Set(failures.map((row) => row.pattern_id as string))]
-    await tx`
-      delete from failure_patterns p where id = any(${touched}::uuid[])
-        and resolved_at is null and coalesce(muted_until < now(), true)
-        and not exists (select from failures f where f.pattern_id = p.id)`
     if (withEvents) {
       for (const day of new Set(rows.map((row) => row.day as string))) {
         const ofDay = rows.filter((row) => row.day === day).map((row) => row.id as string)
@@ -45,6 +41,8 @@ export async function deleteSessions(
     }
     return { sessions: rows.map((row) => ({ id: row.id, projectId: row.project_id })), patternIds: touched }
   })) as { sessions: Gone[]; patternIds: string[] }
+  await dropEmptyPatterns(sql, gone.patternIds)
+  return gone
 }
 
 /** Deletes all that the condition names. Between two batches it rests for as long as the last one took. */

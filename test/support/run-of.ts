@@ -41,7 +41,7 @@ function runEvents(drafts: EventDraft[]): RunEvent[] {
       runIndex: draft.runIndex,
       parentKey: draft.parentKey,
       status: draft.status,
-      error: draft.error,
+      error: draft.error && { ...draft.error, cause: null },
       durationMs: draft.durationMs,
       occurredAt: draft.occurredAt,
       nodeType: attributes.nodeType ?? null,
