@@ -13,7 +13,7 @@ import { migrate } from './database/migrate.ts'
 import { dropOldPartitions, ensurePartitions } from './database/partitions.ts'
 import type { Services } from './graphql/context.ts'
 import { Classifier } from './failures/classifier.ts'
-import type { Rule } from './failures/failure.ts'
+import type { PatternNotice, Rule } from './failures/failure.ts'
 import { FirstLook } from './failures/first-look.ts'
 import { FixedThresholdSettings } from './failures/fixed-thresholds.ts'
 import { Intake } from './ingest/intake.ts'
@@ -91,9 +91,9 @@ export async function startRunwatch(
     if (config.initAdmin) await people.setAdmin(config.initAdmin.email, config.initAdmin.password, { onlyIfNone: true })
 
     const feed = new SessionFeed(bus, database.reads, onError)
-    const tell = (sessions: SessionNotice[], patternIds: string[]) => {
+    const tell = (sessions: SessionNotice[], patterns: PatternNotice[]) => {
       bus.publish(sessions)
-      if (patternIds.length > 0) bus.publishIds('patterns', patternIds)
+      if (patterns.length > 0) bus.publishIds('patterns', patterns)
     }
     const classifier = new Classifier({
       sql: database.classify,
@@ -169,7 +169,7 @@ export async function startRunwatch(
       quiet: new QuietTimes(database.reads),
       logFeed: new LogFeed(bus, database.reads, onError),
       patternFeed: new PatternFeed(bus, database.reads, onError),
-      patternChanged: (id) => bus.publishIds('patterns', [id]),
+      patternChanged: (notice) => bus.publishIds('patterns', [notice]),
       classifier,
       fixedThresholds,
       sendAgain: new SendAgain({ sql: database.jobs, intake, log: ingestLog }),

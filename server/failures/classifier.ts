@@ -1,20 +1,13 @@
 // Classifies sessions after their commit, and finds those that a crash left: what is due is a state, not a queue.
 import { withDeadline, type Sql } from '../database/connect.ts'
 import { classify, explain, type Explanation } from './classify.ts'
-import type { FailureCategory, Rule, Thresholds } from './failure.ts'
+import type { FailureCategory, PatternNotice, Rule, Thresholds } from './failure.ts'
 import type { FixedThresholdSettings } from './fixed-thresholds.ts'
 import { History, pastOf } from './history.ts'
 import { dropEmptyPatterns } from './patterns.ts'
 import { RULES } from './rules.ts'
-import {
-  findUnclassified,
-  readDue,
-  readEventsOf,
-  readForExplaining,
-  writeClassified,
-  type Classified,
-  type DueSession,
-} from './store.ts'
+import { findUnclassified, readDue, readEventsOf, readForExplaining, type DueSession } from './due.ts'
+import { writeClassified, type Classified } from './store.ts'
 import { NO_PAST, NO_SETTINGS, thresholdsOf } from './thresholds.ts'
 
 const SESSIONS_PER_BATCH = 200
@@ -39,7 +32,7 @@ export interface ClassifierOptions {
   explainSql: Sql
   fixed: FixedThresholdSettings
   /** called after the commit with the sessions that look different now, and the patterns of their failures */
-  onClassified(sessions: { id: string; projectId: number }[], patternIds: string[]): void
+  onClassified(sessions: { id: string; projectId: number }[], patterns: PatternNotice[]): void
   onError(error: unknown, what: string): void
   rules?: Rule[]
 }
@@ -192,7 +185,7 @@ export class Classifier {
     this.counters.rulesNotRun += notRun.length
     const nothing = { failures: [], notRun, activeMs: null, loopRounds: null, equalRounds: null }
     const written = await writeClassified(sql, [{ session, classification: nothing }])
-    onClassified(written.sessions, written.patternIds)
+    onClassified(written.sessions, written.patterns)
   }
 
   private async classifyBatch(batch: DueSession[]): Promise<void> {
@@ -212,13 +205,13 @@ export class Classifier {
       classified.push({ session, classification })
     }
     const written = await writeClassified(sql, classified)
-    await dropEmptyPatterns(sql, written.lostIds)
+    await dropEmptyPatterns(sql, written.lost)
     const done = new Set(written.sessions.map(({ id }) => id))
     this.counters.classified += done.size
     for (const { session, classification } of classified) {
       if (done.has(session.id)) this.counters.failures += classification.failures.length
     }
-    if (done.size > 0) onClassified(written.sessions, written.patternIds)
+    if (done.size > 0) onClassified(written.sessions, written.patterns)
     // Somebody writes to the others at this moment: they are looked at once more.
     const now = Date.now()
     for (const { id, eventCount } of batch) {

@@ -33,6 +33,14 @@ export const CAUSES = [
 ] as const
 export type Cause = (typeof CAUSES)[number]
 
+/** Which pattern changed, and whose it is: `project/id`. */
+export type PatternNotice = `${number}/${string}`
+export const patternNotice = (row: Record<string, any>): PatternNotice => `${row.project_id}/${row.pattern_id}`
+export function readNotice(notice: string): { projectId: number; id: string } {
+  const [projectId, id = ''] = notice.split('/')
+  return { projectId: Number(projectId), id }
+}
+
 export type MeasureUnit = 'MS' | 'USD' | 'TOKENS' | 'ROUNDS'
 
 /** Where a threshold comes from: a person fixed it, the agent's own runs, or nothing is known yet. */

@@ -5,7 +5,7 @@ import { classify, type Classification } from './classify.ts'
 import type { Rule, RunEvent, RunSession } from './failure.ts'
 import type { FixedThresholdSettings } from './fixed-thresholds.ts'
 import type { History } from './history.ts'
-import { DIGEST_FROM_RUN } from './store.ts'
+import { DIGEST_FROM_RUN } from './due.ts'
 import { thresholdsOf } from './thresholds.ts'
 
 /** of one request; the rules take some microseconds for each */

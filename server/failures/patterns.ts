@@ -1,6 +1,13 @@
 // Patterns: the same failure of one agent seen again. Counts come from failures; a person resolves or mutes.
 import type { Sql } from '../database/connect.ts'
-import { rankOfSeverity, type Cause, type FailureCategory, type Severity } from './failure.ts'
+import {
+  rankOfSeverity,
+  readNotice,
+  type Cause,
+  type FailureCategory,
+  type PatternNotice,
+  type Severity,
+} from './failure.ts'
 
 export type PatternState = 'OPEN' | 'RESOLVED' | 'REOPENED'
 
@@ -140,8 +147,9 @@ export async function readFailureDays(sql: Sql, projectIds: number[], since: Dat
  * Takes away patterns of which no session is kept any more, unless somebody decided about them. Locked first and looked at
  * in a second statement: what was classified meanwhile is seen then.
  */
-export async function dropEmptyPatterns(sql: Sql, ids: string[]): Promise<void> {
-  if (ids.length === 0) return
+export async function dropEmptyPatterns(sql: Sql, patterns: PatternNotice[]): Promise<void> {
+  if (patterns.length === 0) return
+  const ids = patterns.map((notice) => readNotice(notice).id)
   await sql.begin(async (tx) => {
     const held = await tx`select id from failure_patterns where id = any(${ids}::uuid[]) order by id for update`
     await tx`

@@ -4,6 +4,7 @@ import type { Access, Actor } from '../access/actor.ts'
 import type { Projects } from '../access/projects.ts'
 import type { Sql } from '../database/connect.ts'
 import type { Classifier } from '../failures/classifier.ts'
+import type { PatternNotice } from '../failures/failure.ts'
 import type { FixedThresholdSettings } from '../failures/fixed-thresholds.ts'
 import { readPatternsById, readRunCounts, readSparklines, type PatternRow } from '../failures/patterns.ts'
 import { readFailures, readLatest, readPrimary, type FailureRow } from '../failures/read.ts'
@@ -34,7 +35,7 @@ export interface Services {
   classifier: Classifier
   fixedThresholds: FixedThresholdSettings
   /** tells everyone who looks at patterns */
-  patternChanged(id: string): void
+  patternChanged(notice: PatternNotice): void
   sendAgain: SendAgain
   /** where people reach this server, for links */
   readonly baseUrl: string

@@ -131,8 +131,9 @@ async function decide(context: Context, id: string | number, decision: Parameter
   const uuid = patternUuid(id)
   if (!(await decidePattern(context.jobs, context.projectIds, uuid, decision, whoAsks(context))))
     throw failure('NOT_FOUND', 'There is no such pattern.')
-  context.patternChanged(uuid)
-  return (await readPatternsById(context.sql, [uuid], since(null)))[0]!
+  const [row] = await readPatternsById(context.sql, [uuid], since(null))
+  context.patternChanged(`${row!.projectId}/${uuid}`)
+  return row!
 }
 
 builder.mutationField('resolveFailurePattern', (t) =>

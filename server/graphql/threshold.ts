@@ -90,9 +90,10 @@ builder.queryField('effectiveThresholds', (t) =>
 
 /** A project that the caller may see; others are not there for them. */
 function visibleProject(context: Context, name: string | null | undefined) {
-  const found = projectNamed(context, name ?? 'default')
-  if (context.projectIds.includes(found.id)) return found
-  throw failure('NOT_FOUND', `There is no project "${found.name.slice(0, 80)}".`)
+  const wanted = name ?? 'default'
+  const id = context.projectIds.find((one) => context.projectNames.get(one) === wanted)
+  if (id === undefined) throw failure('NOT_FOUND', `There is no project "${wanted.slice(0, 80)}".`)
+  return { id }
 }
 
 const ThresholdsInput = builder.inputType('ThresholdsInput', {

@@ -1,5 +1,6 @@
 // Patterns that changed or are gone, read once per process and handed to the subscribers they concern.
 import type { Sql } from '../database/connect.ts'
+import { readNotice } from '../failures/failure.ts'
 import { readPatternsById, type PatternRow } from '../failures/patterns.ts'
 import type { Bus } from './bus.ts'
 import { ConflatedQueue, type Delivery } from './conflated-queue.ts'
@@ -54,7 +55,8 @@ export class PatternFeed {
   }
 
   private async read(): Promise<void> {
-    const ids = [...this.pending]
+    const notices = [...this.pending].map(readNotice)
+    const ids = notices.map(({ id }) => id)
     this.pending.clear()
     try {
       // Ranges that begin in the same minute count the same: those who look at one see one reading.
@@ -65,10 +67,11 @@ export class PatternFeed {
         const found =
           readings.get(minute) ?? new Map((await readPatternsById(this.sql, ids, start)).map((row) => [row.id, row]))
         readings.set(minute, found)
-        for (const id of ids) {
+        for (const { id, projectId } of notices) {
+          if (!projectIds().includes(projectId)) continue
           const row = found.get(id)
-          if (!row) queue.push(id, { goneId: id })
-          else if (projectIds().includes(row.projectId)) queue.push(id, row)
+          // What somebody decided about it may be kept; it is in no list any more.
+          queue.push(id, row?.lastSeenAt ? row : { goneId: id })
         }
       }
     } catch (error) {

@@ -1,5 +1,6 @@
 // How sessions are deleted: with their events and failures in one transaction, in batches small enough that nobody waits for them.
 import type { Sql } from '../database/connect.ts'
+import { patternNotice, type PatternNotice } from '../failures/failure.ts'
 import { dropEmptyPatterns } from '../failures/patterns.ts'
 
 export interface Gone {
@@ -24,24 +25,24 @@ export async function deleteSessions(
   sql: Sql,
   ids: string[],
   { withEvents = true } = {},
-): Promise<{ sessions: Gone[]; patternIds: string[] }> {
+): Promise<{ sessions: Gone[]; patterns: PatternNotice[] }> {
   const gone = (await sql.begin(async (tx) => {
     // The locks of the rows first, in the order of all writers: no event of theirs can come in between.
     const rows = await tx`
       delete from sessions where id in (select id from sessions where id = any(${ids}::uuid[]) order by id for update)
       returning id, project_id, (first_seen_at at time zone 'UTC')::date::text as day`
     const failures = await tx`
-      delete from failures where session_id = any(${rows.map((row) => row.id as string)}::uuid[]) returning pattern_id`
-    const touched = [...new Set(failures.map((row) => row.pattern_id as string))]
+      delete from failures where session_id = any(${rows.map((row) => row.id as string)}::uuid[]) returning project_id, pattern_id`
+    const patterns = [...new Set(failures.map(patternNotice))]
     if (withEvents) {
       for (const day of new Set(rows.map((row) => row.day as string))) {
         const ofDay = rows.filter((row) => row.day === day).map((row) => row.id as string)
         await tx`delete from events where day = ${day}::date and session_id = any(${ofDay}::uuid[])`
       }
     }
-    return { sessions: rows.map((row) => ({ id: row.id, projectId: row.project_id })), patternIds: touched }
-  })) as { sessions: Gone[]; patternIds: string[] }
-  await dropEmptyPatterns(sql, gone.patternIds)
+    return { sessions: rows.map((row) => ({ id: row.id, projectId: row.project_id })), patterns }
+  })) as { sessions: Gone[]; patterns: PatternNotice[] }
+  await dropEmptyPatterns(sql, gone.patterns)
   return gone
 }
 
@@ -51,7 +52,7 @@ export async function deleteInBatches(
   condition: Condition,
   options: {
     withEvents: boolean
-    onGone(gone: Gone[], patternIds: string[]): void | Promise<void>
+    onGone(gone: Gone[], patterns: PatternNotice[]): void | Promise<void>
     mustStop(): boolean
   },
 ): Promise<number> {
@@ -72,9 +73,9 @@ export async function deleteInBatches(
       ids.push(row.id)
       events += row.event_count
     }
-    const { sessions, patternIds } = await deleteSessions(sql, ids, options)
+    const { sessions, patterns } = await deleteSessions(sql, ids, options)
     count += sessions.length
-    await options.onGone(sessions, patternIds)
+    await options.onGone(sessions, patterns)
     await new Promise((resolve) => setTimeout(resolve, performance.now() - began))
   }
   return count

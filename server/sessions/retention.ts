@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Projects } from '../access/projects.ts'
 import { withDeadline, type Sql } from '../database/connect.ts'
 import { dropPartition, isoDay, partitionDays } from '../database/partitions.ts'
+import type { PatternNotice } from '../failures/failure.ts'
 import { deleteInBatches, deleteSessions, type Gone } from './delete.ts'
 
 const DAY_MS = 86_400_000
@@ -32,7 +33,7 @@ export interface RetentionOptions {
   sql: Sql
   projects: Projects
   /** with the patterns of failures that lost sessions */
-  onGone(gone: Gone[], patternIds: string[]): void
+  onGone(gone: Gone[], patterns: PatternNotice[]): void
   onError(error: unknown, what: string): void
 }
 
@@ -84,8 +85,8 @@ export class Retention {
   }
 
   async deleteSession(id: string): Promise<boolean> {
-    const { sessions, patternIds } = await deleteSessions(this.options.sql, [id])
-    this.options.onGone(sessions, patternIds)
+    const { sessions, patterns } = await deleteSessions(this.options.sql, [id])
+    this.options.onGone(sessions, patterns)
     return sessions.length > 0
   }
 
@@ -115,9 +116,9 @@ export class Retention {
         {
           withEvents: true,
           mustStop: () => this.isStopped,
-          onGone: async (gone, patternIds) => {
+          onGone: async (gone, patterns) => {
             await sql`update deletions set deleted_sessions = deleted_sessions + ${gone.length} where id = ${id}`
-            onGone(gone, patternIds)
+            onGone(gone, patterns)
           },
         },
       )

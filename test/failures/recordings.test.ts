@@ -2,7 +2,7 @@
 // given the same events by the store as by the adapter that the tests of loops use.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { severityOf } from '../../server/failures/failure.ts'
-import { readEventsOf, readForExplaining } from '../../server/failures/store.ts'
+import { readEventsOf, readForExplaining } from '../../server/failures/due.ts'
 import { ownProject } from '../fixtures/own-project.ts'
 import { platformARecordings, platformBRecordings, recording } from '../fixtures/recordings.ts'
 import { runOf } from '../support/run-of.ts'
