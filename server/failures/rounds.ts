@@ -32,6 +32,8 @@ export const isEqualStep = (a: RunEvent, b: RunEvent) =>
 const MAX_ROUND = 16
 const DEFAULT_BATCH_NAME = /^(Loop Over Items|Split In Batches)\d*$/
 
+const MAX_LOOKED_AT = 200
+
 /** All loops that no batch explains. Steps are given in timeline order. */
 export function findRounds(steps: RunEvent[]): Loop[] {
   const line = lineOf(steps)
@@ -197,7 +199,10 @@ const isSameBatch = (step: RunEvent, last: RunEvent | undefined) =>
 /** The nodes of most rounds, beginning with the node that is counted; now and then another may run in between. */
 function usualRound(steps: RunEvent[], { before }: Line, rounds: number[], period: Int32Array): RunEvent[] {
   const patterns = new Map<string, { times: number; round: RunEvent[] }>()
-  for (const end of rounds) {
+  // Of very many a part tells as well.
+  const step = Math.ceil(rounds.length / MAX_LOOKED_AT)
+  for (let i = 0; i < rounds.length; i += step) {
+    const end = rounds[i]!
     if (period[end] === 0) continue
     const round: RunEvent[] = []
     for (let at = before[end]!; round.length < period[end]!; at = before[at]!) round.push(steps[at]!)
