@@ -23,12 +23,12 @@ export class History {
 
   constructor(private readonly sql: Sql) {}
 
-  /** The same without asking the database; null where it would have to. */
+  /** The same without asking the database, to be used at once; null where it would have to. */
   known({ projectId, agent, firstSeenAt }: RunSession): PastRuns | null {
     const kept = this.agents.get(keyOf(projectId, agent))
     if (!kept || kept.until <= Date.now()) return null
     const [newest] = kept.runs
-    return !newest || newest.firstSeenAt < firstSeenAt ? pastRuns(kept.runs.slice(0, HISTORY)) : null
+    return !newest || newest.firstSeenAt < firstSeenAt ? pastRuns(kept.runs) : null
   }
 
   /** The agent's last closed runs that were first seen before this one; of platform B alone, which has these rules. */

@@ -58,20 +58,41 @@ export interface PastRun {
   isLoop: boolean
 }
 
+/** Of the newest 200; each measure is gathered when it is first asked for. */
 export function pastRuns(runs: Omit<PastRun, 'id' | 'firstSeenAt'>[]): PastRuns {
-  const past: PastRuns = { latencyMs: [], costUsd: [], tokens: [], loopRounds: [], equalRounds: [] }
-  // A loop now and then is not what is usual, however often it ran; one in most runs is how the workflow works.
-  const loops = runs.reduce((count, run) => count + Number(run.isLoop), 0)
-  const areUsual = loops * 2 > runs.length
-  for (const run of runs) {
-    if (run.latencyMs !== null) past.latencyMs.push(run.latencyMs)
-    if (run.costUsd !== null) past.costUsd.push(run.costUsd)
-    if (run.tokens !== null) past.tokens.push(run.tokens)
-    if (run.isLoop && !areUsual) continue
-    if (run.loopRounds !== null) past.loopRounds.push(run.loopRounds)
-    if (run.equalRounds !== null) past.equalRounds.push(run.equalRounds)
+  const count = Math.min(runs.length, HISTORY)
+  const known: Partial<PastRuns> = {}
+  const of = (measure: Measure) => (known[measure] ??= valuesOf(runs, count, measure))
+  return {
+    get latencyMs() {
+      return of('latencyMs')
+    },
+    get costUsd() {
+      return of('costUsd')
+    },
+    get tokens() {
+      return of('tokens')
+    },
+    get loopRounds() {
+      return of('loopRounds')
+    },
+    get equalRounds() {
+      return of('equalRounds')
+    },
   }
-  return past
+}
+
+function valuesOf(runs: Omit<PastRun, 'id' | 'firstSeenAt'>[], count: number, measure: Measure): number[] {
+  let loops = 0
+  for (let i = 0; i < count; i++) if (runs[i]!.isLoop) loops += 1
+  // A loop now and then is not what is usual, however often it ran; one in most runs is how the workflow works.
+  const leavesOut = (measure === 'loopRounds' || measure === 'equalRounds') && loops * 2 <= count
+  const values: number[] = []
+  for (let i = 0; i < count; i++) {
+    const value = runs[i]![measure]
+    if (value !== null && !(leavesOut && runs[i]!.isLoop)) values.push(value)
+  }
+  return values
 }
 
 /** Each is worked out when it is first asked for: most runs are compared with one or two of them. */
@@ -115,7 +136,7 @@ function adaptive(measure: Measure, values: number[]): Threshold {
     const because = `the default while fewer than ${ENOUGH} earlier runs of this agent are known (${runs} so far)`
     return { value: unknown, source: 'DEFAULT', runs, because }
   }
-  const sorted = Float64Array.from(values).sort()
+  const sorted = new Float64Array(values).sort()
   const { share, times } = runs >= PLENTY ? TOPS.plenty : TOPS.enough
   const median = sorted[Math.ceil(runs * 0.5) - 1]!
   const top = sorted[Math.ceil(runs * share) - 1]!
