@@ -177,15 +177,20 @@ export class Classifier {
   /** Whoever looks at it is told that nothing could look at it. */
   private async giveUp(id: string, error: unknown): Promise<void> {
     const { sql, onError, onClassified, rules = RULES } = this.options
-    onError(error, 'a session could not be classified')
-    this.givenUp.add(id)
     const [session] = await readDue(sql, [id])
     if (!session) return
     const notRun = rules.flatMap(({ platform, category }) => (platform === session.platform ? { category, error } : []))
-    this.counters.rulesNotRun += notRun.length
     const nothing = { failures: [], notRun, activeMs: null, loopRounds: null, equalRounds: null }
-    const written = await writeClassified(sql, [{ session, classification: nothing }])
-    onClassified(written.sessions, written.patterns)
+    const written = await writeClassified(sql, [{ session, classification: nothing }]).catch((refusal: unknown) => {
+      if (!isFaultOfData(refusal)) throw refusal
+      this.givenUp.add(id)
+      return null
+    })
+    // Somebody writes to it at this moment.
+    if (written?.sessions.length === 0) return this.lookAgain(id)
+    onError(error, 'a session could not be classified')
+    this.counters.rulesNotRun += notRun.length
+    if (written) onClassified(written.sessions, written.patterns)
   }
 
   private async classifyBatch(batch: DueSession[]): Promise<void> {
@@ -242,7 +247,7 @@ export class Classifier {
     const found = await findUnclassified(sql, from, SWEEP_LIMIT)
     this.due(found.filter((id) => !this.givenUp.has(id)))
     const isOld = (mark!.now as Date).getTime() - (mark!.at as Date).getTime() > MARK_EVERY_MS
-    if (isOld && found.every((id) => this.givenUp.has(id)))
+    if (isOld && found.length === 0)
       await sql`update classified_until set at = ${mark!.now as Date} where turn = ${mark!.turn as string}`
   }
 }
