@@ -58,26 +58,31 @@ export interface PastRun {
   isLoop: boolean
 }
 
-/** Of the newest 200; each measure is gathered when it is first asked for. */
+/** Of the newest 200. */
 export function pastRuns(runs: Omit<PastRun, 'id' | 'firstSeenAt'>[]): PastRuns {
   const count = Math.min(runs.length, HISTORY)
-  const known: Partial<PastRuns> = {}
-  const of = (measure: Measure) => (known[measure] ??= valuesOf(runs, count, measure))
+  return whenAsked((measure) => valuesOf(runs, count, measure))
+}
+
+/** Each is worked out when it is first asked for: most runs are compared by one or two measures. */
+function whenAsked<Value>(of: (measure: Measure) => Value): Record<Measure, Value> {
+  const known: Partial<Record<Measure, Value>> = {}
+  const ask = (measure: Measure) => (known[measure] ??= of(measure))
   return {
     get latencyMs() {
-      return of('latencyMs')
+      return ask('latencyMs')
     },
     get costUsd() {
-      return of('costUsd')
+      return ask('costUsd')
     },
     get tokens() {
-      return of('tokens')
+      return ask('tokens')
     },
     get loopRounds() {
-      return of('loopRounds')
+      return ask('loopRounds')
     },
     get equalRounds() {
-      return of('equalRounds')
+      return ask('equalRounds')
     },
   }
 }
@@ -95,28 +100,8 @@ function valuesOf(runs: Omit<PastRun, 'id' | 'firstSeenAt'>[], count: number, me
   return values
 }
 
-/** Each is worked out when it is first asked for: most runs are compared with one or two of them. */
-export function thresholdsOf(past: PastRuns, settings: Settings): Thresholds {
-  const known: Partial<Thresholds> = {}
-  const of = (measure: Measure) => (known[measure] ??= thresholdOf(measure, past, settings))
-  return {
-    get latencyMs() {
-      return of('latencyMs')
-    },
-    get costUsd() {
-      return of('costUsd')
-    },
-    get tokens() {
-      return of('tokens')
-    },
-    get loopRounds() {
-      return of('loopRounds')
-    },
-    get equalRounds() {
-      return of('equalRounds')
-    },
-  }
-}
+export const thresholdsOf = (past: PastRuns, settings: Settings): Thresholds =>
+  whenAsked((measure) => thresholdOf(measure, past, settings))
 
 export function thresholdOf(measure: Measure, past: PastRuns, { project, agent }: Settings): Threshold {
   const runs = past[measure].length
