@@ -108,7 +108,7 @@ export async function buildApp(options: AppOptions) {
   })
   app.get('/metrics', async (_request, reply) => {
     void reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
-    return metricsText(queue, ingestLog, services.classifier)
+    return metricsText(queue, ingestLog, services.classifier, services.courier)
   })
 
   await app.register((scope) =>

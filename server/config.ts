@@ -21,6 +21,15 @@ const url = (protocols: RegExp, example: string) =>
     error: `must be an address like ${example}`,
   })
 
+/** As the host of a URL stands once it was read. */
+function readHost(host: string): string | null {
+  const bare = host.trim()
+  const address = `http://${bare.includes(':') && !bare.startsWith('[') ? `[${bare}]` : bare}/`
+  if (!URL.canParse(address)) return null
+  const { hostname, href } = new URL(address)
+  return href === `http://${hostname}/` ? hostname : null
+}
+
 /** How many proxies of one's own stand in front; what comes from beyond them may be made up. */
 const proxies = text
   .refine((value) => value === undefined || /^(true|false|[0-9])$/i.test(value), {
@@ -47,6 +56,18 @@ const environment = z
     INIT_ADMIN_PASSWORD: text.refine((value) => value === undefined || value.length >= 12, {
       error: 'must have at least 12 characters',
     }),
+    SECRET_KEY: text.refine((value) => value === undefined || value.length >= 16, {
+      error: 'must have at least 16 characters, better 32 random ones',
+    }),
+    SMTP_URL: url(/^smtps?:\/\//, 'smtp://user:password@mail.example.com:587'),
+    SMTP_FROM: text.refine((value) => value === undefined || /^[^\r\n]*\S+@\S+$/.test(value), {
+      error: 'must be an e-mail address like Runwatch <runwatch@example.com>',
+    }),
+    ALLOWED_PRIVATE_HOSTS: text
+      .refine((value) => value === undefined || value.split(',').every((host) => readHost(host) !== null), {
+        error: 'must be names or addresses of hosts with commas between, like 127.0.0.1, chat.internal',
+      })
+      .transform((value) => new Set(value?.split(',').flatMap((host) => readHost(host) ?? []))),
     RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000_000, 300_000),
     SIGN_IN_TRIES_PER_MINUTE: whole(1, 1_000_000, 10),
     INTROSPECTION: yesNo(true),
@@ -61,6 +82,9 @@ const environment = z
   })
   .refine((env) => !env.INIT_ADMIN_EMAIL === !env.INIT_ADMIN_PASSWORD, {
     error: 'INIT_ADMIN_EMAIL and INIT_ADMIN_PASSWORD belong together: set both or neither',
+  })
+  .refine((env) => !env.SMTP_URL === !env.SMTP_FROM, {
+    error: 'SMTP_URL and SMTP_FROM belong together: set both or neither',
   })
 
 export class ConfigError extends Error {}
@@ -84,6 +108,9 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     trustProxy: e.TRUST_PROXY,
     initApiKey: e.INIT_API_KEY ?? null,
     initAdmin: e.INIT_ADMIN_EMAIL ? { email: e.INIT_ADMIN_EMAIL, password: e.INIT_ADMIN_PASSWORD! } : null,
+    secretKey: e.SECRET_KEY ?? null,
+    smtp: e.SMTP_URL ? { url: e.SMTP_URL, from: e.SMTP_FROM! } : null,
+    allowedPrivateHosts: e.ALLOWED_PRIVATE_HOSTS as ReadonlySet<string>,
     rateLimitPerMinute: e.RATE_LIMIT_PER_MINUTE,
     signInTriesPerMinute: e.SIGN_IN_TRIES_PER_MINUTE,
     introspection: e.INTROSPECTION,

@@ -1,11 +1,13 @@
 // What /metrics shows, in the Prometheus text format.
+import type { Courier } from './alerts/courier.ts'
 import type { Classifier } from './failures/classifier.ts'
 import type { IngestLog } from './ingest/log.ts'
 import type { WriteQueue } from './ingest/write-queue.ts'
 
-export function metricsText(queue: WriteQueue, log: IngestLog, classifier: Classifier): string {
+export function metricsText(queue: WriteQueue, log: IngestLog, classifier: Classifier, courier: Courier): string {
   const { counters, depth } = queue
   const found = classifier.counters
+  const told = courier.counters
   const memory = process.memoryUsage()
   const lines: [name: string, type: 'counter' | 'gauge', help: string, value: number][] = [
     ['runwatch_ingested_events_total', 'counter', 'Events committed by this process.', counters.events],
@@ -21,6 +23,10 @@ export function metricsText(queue: WriteQueue, log: IngestLog, classifier: Class
     ['runwatch_rules_not_run_total', 'counter', 'Rules that threw instead of looking.', found.rulesNotRun],
     ['runwatch_classification_retries_total', 'counter', 'Batches that were tried again.', found.retries],
     ['runwatch_classification_waiting', 'gauge', 'Sessions that wait to be classified.', classifier.waitingCount],
+    ['runwatch_deliveries_sent_total', 'counter', 'Deliveries of alerts that a receiver has taken.', told.delivered],
+    ['runwatch_delivery_attempts_failed_total', 'counter', 'Attempts that failed.', told.failedAttempts],
+    ['runwatch_deliveries_given_up_total', 'counter', 'Deliveries that were given up.', told.givenUp],
+    ['runwatch_delivery_attempts_underway', 'gauge', 'Attempts that are being made.', courier.underwayCount],
     ['runwatch_queue_events', 'gauge', 'Events that wait to be written.', depth.events],
     ['runwatch_queue_bytes', 'gauge', 'Bytes of the requests that wait.', depth.bytes],
     ['process_resident_memory_bytes', 'gauge', 'Resident memory.', memory.rss],

@@ -4,6 +4,14 @@ import type { Access } from './access/actor.ts'
 import { People } from './access/people.ts'
 import { KeyRing } from './access/keys.ts'
 import { Projects } from './access/projects.ts'
+import { noticeOf, type DeliveryNotice, type NewDelivery } from './alerts/alert.ts'
+import { AlertRules } from './alerts/alert-rules.ts'
+import { Channels } from './alerts/channels.ts'
+import { Courier } from './alerts/courier.ts'
+import { FailureRates } from './alerts/rates.ts'
+import { pruneAlerts } from './alerts/read.ts'
+import { openSeal } from './alerts/sealed.ts'
+import { Sender } from './alerts/send.ts'
 import { buildApp, safeError } from './app.ts'
 import type { Config } from './config.ts'
 import { loadDashboard } from './dashboard-files.ts'
@@ -21,6 +29,7 @@ import { IngestLog } from './ingest/log.ts'
 import { SendAgain } from './ingest/send-again.ts'
 import { WriteQueue } from './ingest/write-queue.ts'
 import { Bus, type SessionNotice } from './live/bus.ts'
+import { DeliveryFeed } from './live/delivery-feed.ts'
 import { LogFeed } from './live/log-feed.ts'
 import { PatternFeed } from './live/pattern-feed.ts'
 import { SessionFeed } from './live/session-feed.ts'
@@ -95,11 +104,35 @@ export async function startRunwatch(
       bus.publish(sessions)
       if (patterns.length > 0) bus.publishIds('patterns', patterns)
     }
+    let publicUrl = config.publicUrl ?? ''
+    const seal = await openSeal(config.secretKey, config.dataDir)
+    const sender = new Sender(config)
+    const deliveriesChanged = (notices: DeliveryNotice[]) => bus.publishIds('deliveries', notices)
+    const courier = new Courier({
+      sql: database.alerts,
+      channels: new Channels(database.alerts, seal),
+      sender,
+      baseUrl: () => publicUrl,
+      onChanged: deliveriesChanged,
+      onError,
+    })
+    closers.push(() => courier.close())
+    const deliver = (deliveries: NewDelivery[]) => {
+      if (deliveries.length === 0) return
+      courier.due(deliveries)
+      deliveriesChanged(deliveries.map(noticeOf))
+    }
+    const rates = new FailureRates({ sql: database.alerts, onRaised: deliver, onError })
+    closers.push(() => rates.close())
     const classifier = new Classifier({
       sql: database.classify,
       explainSql: database.jobs,
       fixed: fixedThresholds,
-      onClassified: tell,
+      onClassified: ({ sessions, patterns, deliveries }) => {
+        deliver(deliveries)
+        tell(sessions, patterns)
+        rates.soon()
+      },
       ...(rules && { rules }),
       onError,
     })
@@ -139,6 +172,7 @@ export async function startRunwatch(
     every(PARTITIONS_EVERY_MS, 'partitions could not be made', () => ensurePartitions(database.jobs))
     every(PRUNE_LOG_EVERY_MS, 'old entries of the ingest log could not be dropped', () => ingestLog.prune())
     every(RETENTION_EVERY_MS, 'old sessions could not be deleted', () => retention.run())
+    every(RETENTION_EVERY_MS, 'old alerts could not be deleted', () => pruneAlerts(database.alerts))
     every(REPRICING_EVERY_MS, 'prices could not be applied to history', () => repricing.run())
     const dropOld = () => dropOldPartitions(database.jobs)
     every(PARTITIONS_EVERY_MS, 'old partitions could not be dropped', dropOld)
@@ -156,7 +190,6 @@ export async function startRunwatch(
     bus.onSettingsChanged(() => {
       for (const listener of rightsListeners) listener()
     })
-    let publicUrl = config.publicUrl ?? ''
     const services: Services = {
       sql: database.reads,
       jobs: database.jobs,
@@ -172,6 +205,12 @@ export async function startRunwatch(
       patternChanged: (notice) => bus.publishIds('patterns', [notice]),
       classifier,
       fixedThresholds,
+      alertRules: new AlertRules(database.jobs),
+      channels: new Channels(database.jobs, seal),
+      sender,
+      courier,
+      deliveryFeed: new DeliveryFeed(bus, database.reads, onError),
+      deliveriesQueued: deliver,
       sendAgain: new SendAgain({ sql: database.jobs, intake, log: ingestLog }),
       get baseUrl() {
         return publicUrl
@@ -183,6 +222,8 @@ export async function startRunwatch(
     closers.push(() => app.close())
     const address = await app.listen()
     publicUrl ||= address
+    courier.start()
+    rates.start()
     const token = await people.newSetUpToken()
     return { address, publicUrl, databaseUrl, setUpLink: token && `${publicUrl}/set-up#token=${token}`, close }
   } catch (error) {

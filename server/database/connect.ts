@@ -12,6 +12,8 @@ export interface Database {
   jobs: Sql
   /** reads what was committed and writes what was found in it; waits for no other background work */
   classify: Sql
+  /** for telling people, which waits for no other work */
+  alerts: Sql
   /** for what may be lost with a crash of Postgres: it does not wait for the disk */
   log: Sql
   /** whether the database answers */
@@ -30,6 +32,7 @@ const STATEMENT_TIMEOUT_MS = {
   reads: 10_000,
   jobs: 60_000,
   classify: 20_000,
+  alerts: 10_000,
   log: 20_000,
   health: 2_000,
 }
@@ -79,6 +82,7 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
     enable_mergejoin: false,
     plan_cache_mode: 'force_generic_plan',
   })
+  const alerts = open('alerts', 3)
   const log = open('log', 1, { synchronous_commit: 'off' })
   const health = open('health', 1)
   let wasSilent = false
@@ -87,7 +91,7 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
     if (answer === 'yes' && wasSilent) {
       // What was asked meanwhile may never be answered. A write is tried again, so it need not be waited for.
       // So is what a session is classified as.
-      for (const pool of [reads, jobs, log]) pool.replace(false)
+      for (const pool of [reads, jobs, alerts, log]) pool.replace(false)
       for (const pool of [ingest, classify]) pool.replace(true)
     }
     if (answer !== 'no') wasSilent = answer === 'silence'
@@ -100,11 +104,12 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
     reads: reads.sql,
     jobs: jobs.sql,
     classify: classify.sql,
+    alerts: alerts.sql,
     log: log.sql,
     ping,
     close: async () => {
       clearInterval(pulse)
-      await Promise.all([ingest, reads, jobs, classify, log, health].map((pool) => pool.close()))
+      await Promise.all([ingest, reads, jobs, classify, alerts, log, health].map((pool) => pool.close()))
     },
   }
 }

@@ -45,8 +45,8 @@ export function removeProject(config: Config): Promise<{ sessions: number; event
       removed.events += events
       if (sessions === 0) break
     }
-    for (const table of ['failure_patterns', 'thresholds', 'repricings', 'model_prices'])
-      await sql`delete from ${sql(table)} where project_id = ${project.id}`
+    const own = ['failure_patterns', 'thresholds', 'repricings', 'model_prices', 'alerts', 'alert_rules', 'channels']
+    for (const table of own) await sql`delete from ${sql(table)} where project_id = ${project.id}`
     await sql`delete from projects where id = ${project.id}`
     return removed
   })

@@ -1,13 +1,13 @@
 // Classifies sessions after their commit, and finds those that a crash left: what is due is a state, not a queue.
 import { withDeadline, type Sql } from '../database/connect.ts'
 import { classify, explain, type Explanation } from './classify.ts'
-import type { FailureCategory, PatternNotice, Rule, Thresholds } from './failure.ts'
+import type { FailureCategory, Rule, Thresholds } from './failure.ts'
 import type { FixedThresholdSettings } from './fixed-thresholds.ts'
 import { History, pastOf } from './history.ts'
 import { dropEmptyPatterns } from './patterns.ts'
 import { RULES } from './rules.ts'
 import { findUnclassified, readDue, readEventsOf, readForExplaining, type DueSession } from './due.ts'
-import { writeClassified, type Classified } from './store.ts'
+import { writeClassified, type Classified, type Written } from './store.ts'
 import { NO_PAST, NO_SETTINGS, thresholdsOf } from './thresholds.ts'
 
 const SESSIONS_PER_BATCH = 200
@@ -31,8 +31,8 @@ export interface ClassifierOptions {
   /** for what people ask */
   explainSql: Sql
   fixed: FixedThresholdSettings
-  /** called after the commit with the sessions that look different now, and the patterns of their failures */
-  onClassified(sessions: { id: string; projectId: number }[], patterns: PatternNotice[]): void
+  /** called after the commit with what looks different now, and whom to tell */
+  onClassified(written: Written): void
   onError(error: unknown, what: string): void
   rules?: Rule[]
 }
@@ -190,7 +190,7 @@ export class Classifier {
     if (written?.sessions.length === 0) return this.lookAgain(id)
     onError(error, 'a session could not be classified')
     this.counters.rulesNotRun += notRun.length
-    if (written) onClassified(written.sessions, written.patterns)
+    if (written) onClassified(written)
   }
 
   private async classifyBatch(batch: DueSession[]): Promise<void> {
@@ -216,7 +216,7 @@ export class Classifier {
     for (const { session, classification } of classified) {
       if (done.has(session.id)) this.counters.failures += classification.failures.length
     }
-    if (done.size > 0) onClassified(written.sessions, written.patterns)
+    if (done.size > 0) onClassified(written)
     // Somebody writes to the others at this moment: they are looked at once more.
     const now = Date.now()
     for (const { id, eventCount } of batch) {

@@ -1,4 +1,6 @@
 // How a classification is written: what was found in many sessions, in one statement.
+import type { NewDelivery } from '../alerts/alert.ts'
+import { RAISE } from '../alerts/raise.ts'
 import type { Sql } from '../database/connect.ts'
 import { arrayLiterals, columnNames, nestedArray, unnestArguments, type Column } from '../database/columns.ts'
 import { fingerprintId } from '../sessions/identity.ts'
@@ -67,7 +69,7 @@ const cast = ({ name, type }: { name: string; type: string }, alias: string) =>
   `${alias}.${name}${type.endsWith('[]') ? `::${type}` : ''}`
 
 /**
- * One statement for many sessions. A session that is being written to at this moment is left out (it will be due again),
+ * One statement for many sessions, their failures and the alerts about them. A session that is being written to at this moment is left out (it will be due again),
  * so nobody waits for anybody; one that changed since it was read is left out too. What is found is upserted by its
  * deterministic key and what is not found again goes, so to classify twice, or on two servers, changes nothing.
  */
@@ -89,7 +91,7 @@ with w as materialized (
       .map((column) => `${column.name} = ${cast(column, 'l')}`)
       .join(', ')}
   from locked l where s.ctid = l.place
-  returning s.id, s.project_id, s.last_event_at, s.rules_not_run
+  returning s.id, s.project_id, s.platform, s.last_event_at, s.rules_not_run
 ), gone as (
   delete from failures where ctid = any(array(
     select o.ctid from done d cross join lateral (
@@ -110,6 +112,7 @@ with w as materialized (
   select distinct on (f.pattern_id) f.pattern_id, f.project_id, f.agent, f.category, f.cause, f.subject
   from f join done d on d.id = f.session_id where (select count(*) from held) >= 0 order by f.pattern_id
   on conflict (id) do nothing
+  returning id
 ), kept as (
   insert into failures (${columnNames(FAILURE_COLUMNS)}, seen_at)
   select ${FAILURE_COLUMNS.map((column) => cast(column, 'f')).join(', ')}, d.last_event_at
@@ -118,18 +121,24 @@ with w as materialized (
     ${FAILURE_COLUMNS.slice(2)
       .map(({ name }) => `${name} = excluded.${name}`)
       .join(', ')}
-  returning project_id, pattern_id
-)
-select d.id, d.project_id, null::uuid as pattern_id, false as is_gone from done d
-union all select null, project_id, pattern_id, false from kept
-union all select null, project_id, pattern_id, true from gone
-union all select null, project_id, pattern_id, true from moved`
+  returning session_id, failure_key, project_id, pattern_id, seen_at
+), ${RAISE}
+select d.id, d.project_id, null::uuid as pattern_id, false as is_gone, null::uuid as delivery_id, null::uuid as channel_id from done d
+union all select null, project_id, pattern_id, false, null, null from kept
+union all select null, project_id, pattern_id, true, null, null from gone
+union all select null, project_id, pattern_id, true, null, null from moved
+union all select null, project_id, null, false, id, channel_id from delivered`
 
-/** @returns which sessions were written, the patterns whose failures changed, and of these those that lost one */
-export async function writeClassified(
-  sql: Sql,
-  classified: Classified[],
-): Promise<{ sessions: { id: string; projectId: number }[]; patterns: PatternNotice[]; lost: PatternNotice[] }> {
+export interface Written {
+  sessions: { id: string; projectId: number }[]
+  /** whose failures changed, and of these those that lost one */
+  patterns: PatternNotice[]
+  lost: PatternNotice[]
+  /** people are to be told */
+  deliveries: NewDelivery[]
+}
+
+export async function writeClassified(sql: Sql, classified: Classified[]): Promise<Written> {
   const failures = classified.flatMap(({ session, classification }) =>
     classification.failures.map((failure, place) => ({ session, failure, place })),
   )
@@ -145,6 +154,9 @@ export async function writeClassified(
     ),
     patterns: noticesOf(rows),
     lost: noticesOf(rows.filter((row) => row.is_gone)),
+    deliveries: rows.flatMap((row) =>
+      row.delivery_id === null ? [] : { id: row.delivery_id, projectId: row.project_id, channelId: row.channel_id },
+    ),
   }
 }
 

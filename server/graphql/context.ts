@@ -1,6 +1,12 @@
 // What every resolver is given: who asks, which projects they may see, and the services.
 import DataLoader from 'dataloader'
 import type { Access, Actor } from '../access/actor.ts'
+import type { AlertRules } from '../alerts/alert-rules.ts'
+import type { NewDelivery } from '../alerts/alert.ts'
+import type { Channels } from '../alerts/channels.ts'
+import type { Courier } from '../alerts/courier.ts'
+import { readAttempts, readDeliveriesOfSessions, type AttemptRow, type DeliveryRow } from '../alerts/read.ts'
+import type { Sender } from '../alerts/send.ts'
 import type { Projects } from '../access/projects.ts'
 import type { Sql } from '../database/connect.ts'
 import type { Classifier } from '../failures/classifier.ts'
@@ -9,6 +15,7 @@ import type { FixedThresholdSettings } from '../failures/fixed-thresholds.ts'
 import { readPatternsById, readRunCounts, readSparklines, type PatternRow } from '../failures/patterns.ts'
 import { readFailures, readLatest, readPrimary, type FailureRow } from '../failures/read.ts'
 import type { SendAgain } from '../ingest/send-again.ts'
+import type { DeliveryFeed } from '../live/delivery-feed.ts'
 import type { LogFeed } from '../live/log-feed.ts'
 import type { PatternFeed } from '../live/pattern-feed.ts'
 import type { SessionFeed } from '../live/session-feed.ts'
@@ -36,6 +43,13 @@ export interface Services {
   fixedThresholds: FixedThresholdSettings
   /** tells everyone who looks at patterns */
   patternChanged(notice: PatternNotice): void
+  alertRules: AlertRules
+  channels: Channels
+  sender: Sender
+  deliveryFeed: DeliveryFeed
+  courier: Courier
+  /** somebody queued these */
+  deliveriesQueued(deliveries: NewDelivery[]): void
   sendAgain: SendAgain
   /** where people reach this server, for links */
   readonly baseUrl: string
@@ -55,6 +69,10 @@ export interface Context extends Services {
   latestFailures: DataLoader<string, FailureRow | null>
   runCounts: DataLoader<PatternRow, number, string>
   sparklines: DataLoader<PatternRow, number[], string>
+  /** by session */
+  deliveries: DataLoader<string, DeliveryRow[]>
+  /** by delivery */
+  attempts: DataLoader<string, AttemptRow[]>
 }
 
 const WEEK_MS = 7 * 86_400_000
@@ -118,5 +136,7 @@ export function makeContext(services: Services, actor: Actor): Context {
       },
       { cache: false },
     ),
+    deliveries: new DataLoader((ids) => readDeliveriesOfSessions(services.sql, ids), { cache: false }),
+    attempts: new DataLoader((ids) => readAttempts(services.sql, ids), { cache: false }),
   }
 }

@@ -5,30 +5,20 @@ import { failure } from './builder.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** @param id a global id of a session, or the uuid inside one */
-export function sessionUuid(id: string | number): string {
-  const uuid = UUID.test(String(id)) ? String(id) : partOf(String(id), 'Session')
-  if (!UUID.test(uuid)) throw notAnId(id, 'session')
+/** Reads a global id of this type, or the uuid inside one. */
+const uuidReader = (typename: string, what: string) => (id: string | number) => {
+  const uuid = UUID.test(String(id)) ? String(id) : partOf(String(id), typename)
+  if (!UUID.test(uuid)) throw notAnId(id, what)
   return uuid
 }
 
-export function keyUuid(id: string | number): string {
-  const uuid = UUID.test(String(id)) ? String(id) : partOf(String(id), 'ApiKey')
-  if (!UUID.test(uuid)) throw notAnId(id, 'key')
-  return uuid
-}
-
-export function requestUuid(id: string | number): string {
-  const uuid = UUID.test(String(id)) ? String(id) : partOf(String(id), 'IngestRequest')
-  if (!UUID.test(uuid)) throw notAnId(id, 'request')
-  return uuid
-}
-
-export function patternUuid(id: string | number): string {
-  const uuid = UUID.test(String(id)) ? String(id) : partOf(String(id), 'FailurePattern')
-  if (!UUID.test(uuid)) throw notAnId(id, 'pattern')
-  return uuid
-}
+export const sessionUuid = uuidReader('Session', 'session')
+export const keyUuid = uuidReader('ApiKey', 'key')
+export const requestUuid = uuidReader('IngestRequest', 'request')
+export const patternUuid = uuidReader('FailurePattern', 'pattern')
+export const channelUuid = uuidReader('Channel', 'channel')
+export const alertRuleUuid = uuidReader('AlertRule', 'alert rule')
+export const deliveryUuid = uuidReader('Delivery', 'delivery')
 
 /** An event's id holds its session, the day that its session was first seen, and its key. */
 export const eventIdText = (ref: EventRef) => `${ref.sessionId}/${ref.day}/${ref.eventKey}`

@@ -9,6 +9,9 @@ import './failure.ts'
 import './pattern.ts'
 import './threshold.ts'
 import './prices.ts'
+import './channel.ts'
+import './alert-rule.ts'
+import './delivery.ts'
 import { builder } from './builder.ts'
 
 export const schema = builder.toSchema()

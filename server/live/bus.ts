@@ -14,8 +14,12 @@ export interface Listener {
 
 const SESSION_CHANNEL = 'runwatch_sessions'
 const SETTINGS_CHANNEL = 'runwatch_settings'
-/** Things that are named by their ids alone: entries of the ingest log, and patterns of failures. */
-const ID_CHANNELS = { ingestLog: 'runwatch_ingest_log', patterns: 'runwatch_patterns' } as const
+/** Things that are named by their ids alone: entries of the ingest log, patterns of failures, deliveries of alerts. */
+const ID_CHANNELS = {
+  ingestLog: 'runwatch_ingest_log',
+  patterns: 'runwatch_patterns',
+  deliveries: 'runwatch_deliveries',
+} as const
 export type IdChannel = keyof typeof ID_CHANNELS
 /** null where there were too many to name */
 type IdListener = (ids: string[] | null) => void
@@ -30,7 +34,11 @@ const CLOSE_WITHIN_MS = 2_000
 export class Bus {
   private listeners = new Set<Listener>()
   private settingsListeners = new Set<() => void>()
-  private idListeners = { ingestLog: new Set<IdListener>(), patterns: new Set<IdListener>() }
+  private idListeners: Record<IdChannel, Set<IdListener>> = {
+    ingestLog: new Set(),
+    patterns: new Set(),
+    deliveries: new Set(),
+  }
   private outgoingIds = new Map<IdChannel, Set<string> | null>()
   private idTimer: NodeJS.Timeout | null = null
   private outgoing = new Map<string, number>()

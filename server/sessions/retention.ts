@@ -122,6 +122,9 @@ export class Retention {
           },
         },
       )
+      // What was told of its rate belongs to no session.
+      await sql`delete from alerts where project_id = ${projectId} and session_id is null
+        and agent is not distinct from ${agent} and created_at < ${requestedAt}`
       if (!this.isStopped) await sql`update deletions set finished_at = now() where id = ${id}`
     }
   }

@@ -49,6 +49,7 @@ export async function startServer(
     INIT_ADMIN_EMAIL: ADMIN.email,
     INIT_ADMIN_PASSWORD: ADMIN.password,
     LOG_LEVEL: 'trace',
+    SECRET_KEY: 'a key for tests alone, 32 long',
     ...options.env,
   })
   const logFile = join(inject('logFolder'), `${randomUUID()}.log`)

@@ -1,0 +1,163 @@
+// Alert rules and mutes: what people decide about when to be told. What they bring about is written with classifications.
+import { randomUUID } from 'node:crypto'
+import type { Sql } from '../database/connect.ts'
+import { rankOfSeverity, severityOf } from '../failures/failure.ts'
+import type { RuleConditions } from './alert.ts'
+
+export interface RuleSettings extends RuleConditions {
+  name: string
+  isEnabled: boolean
+  channelIds: string[]
+}
+
+export interface AlertRule extends RuleSettings {
+  id: string
+  projectId: number
+  updatedAt: Date
+  /** null where nobody has changed it yet */
+  updatedBy: string | null
+}
+
+export interface MutedAgent {
+  projectId: number
+  agent: string
+  mutedUntil: Date
+  mutedBy: string
+}
+
+const LIMITS = { name: 100, agents: 50, channels: 20, cooldownMinutes: 10_080, minRuns: 100_000, windowMinutes: 10_080 }
+
+/** A sentence that says what is wrong, else null. */
+export function ruleProblem(rule: RuleSettings): string | null {
+  const { name, agents, channelIds, isEnabled, kind, cooldownMinutes } = rule
+  if (name.length < 1 || name.length > LIMITS.name) return `name must have 1 to ${LIMITS.name} characters.`
+  if (agents.length > LIMITS.agents) return `agents takes at most ${LIMITS.agents} names, not ${agents.length}.`
+  if (agents.some((one) => one.length < 1 || one.length > 500)) return 'agents must be names of 1 to 500 characters.'
+  if (channelIds.length > LIMITS.channels) return `channels takes at most ${LIMITS.channels}, not ${channelIds.length}.`
+  if (isEnabled && channelIds.length === 0) return 'A rule that is switched on needs at least one channel to tell.'
+  if (kind !== 'FAILURE' && cooldownMinutes !== 0) return 'cooldownMinutes belongs to rules of the kind FAILURE.'
+  const numbers: [string, number | null, number, number, boolean][] = [
+    ['cooldownMinutes', cooldownMinutes, 0, LIMITS.cooldownMinutes, true],
+    ...(kind === 'FAILURE_RATE'
+      ? ([
+          ['minRuns', rule.minRuns, 1, LIMITS.minRuns, true],
+          ['windowMinutes', rule.windowMinutes, 1, LIMITS.windowMinutes, true],
+          ['failureShare', rule.failureShare, 0.001, 1, false],
+        ] as const)
+      : []),
+  ].map((one) => one as [string, number | null, number, number, boolean])
+  for (const [field, value, least, most, isWhole] of numbers) {
+    if (value === null || !(value >= least && value <= most) || (isWhole && !Number.isInteger(value)))
+      return `${field} must be ${isWhole ? 'a whole number ' : ''}from ${least} to ${most}, not ${value}.`
+  }
+  return null
+}
+
+export class AlertRules {
+  constructor(private readonly sql: Sql) {}
+
+  async list(projectIds: number[]): Promise<AlertRule[]> {
+    const rows = await this.sql`
+      select * from alert_rules where project_id = any(${projectIds}::int2[]) and deleted_at is null order by created_at, id`
+    return rows.map(ruleOf)
+  }
+
+  async find(id: string): Promise<AlertRule | null> {
+    const [row] = await this.sql`select * from alert_rules where id = ${id} and deleted_at is null`
+    return row ? ruleOf(row) : null
+  }
+
+  /** From when it is switched on it holds for what is seen from then on. */
+  async save(id: string | null, projectId: number, rule: RuleSettings, who: string): Promise<AlertRule> {
+    const isRate = rule.kind === 'FAILURE_RATE'
+    const values = {
+      name: rule.name,
+      kind: rule.kind,
+      is_enabled: rule.isEnabled,
+      min_severity: rankOfSeverity(rule.minSeverity),
+      categories: rule.categories,
+      agents: rule.agents,
+      platform: rule.platform,
+      channel_ids: rule.channelIds,
+      cooldown_minutes: rule.cooldownMinutes,
+      failure_share: isRate ? rule.failureShare : null,
+      min_runs: isRate ? rule.minRuns : null,
+      window_minutes: isRate ? rule.windowMinutes : null,
+      updated_by: who,
+    }
+    const { sql } = this
+    const [row] =
+      id === null
+        ? await sql`
+          insert into alert_rules ${sql({ id: randomUUID(), project_id: projectId, enabled_at: rule.isEnabled ? new Date() : null, ...values })} returning *`
+        : await sql`
+          update alert_rules set ${sql(values)}, updated_at = now(),
+            enabled_at = case when ${rule.isEnabled} and not is_enabled then now() else enabled_at end
+          where id = ${id} and deleted_at is null returning *`
+    return ruleOf(row!)
+  }
+
+  async delete(id: string, who: string): Promise<void> {
+    await this.sql`
+      update alert_rules set deleted_at = now(), is_enabled = false, updated_by = ${who} where id = ${id} and deleted_at is null`
+  }
+
+  /** On how many occasions of the last days it would have told; null for rates. Mutes and cooldowns are left out. */
+  async occasions(projectId: number, rule: RuleSettings, days: number): Promise<number | null> {
+    if (rule.kind === 'FAILURE_RATE') return null
+    const { sql } = this
+    const since = new Date(Date.now() - days * 86_400_000)
+    const isNew = rule.kind === 'NEW_PATTERN'
+    const [row] = await sql`
+      select count(distinct ${isNew ? sql`f.pattern_id` : sql`f.session_id`})::int as occasions
+      from failures f join sessions s on s.id = f.session_id
+      where f.project_id = ${projectId} and f.seen_at >= ${since} and f.severity >= ${rankOfSeverity(rule.minSeverity)}
+        ${rule.categories.length > 0 ? sql`and f.category = any(${rule.categories})` : sql``}
+        ${rule.agents.length > 0 ? sql`and s.agent = any(${rule.agents})` : sql``}
+        ${rule.platform ? sql`and s.platform = ${rule.platform}` : sql``}
+        ${isNew ? sql`and not exists (select from failures o where o.pattern_id = f.pattern_id and o.seen_at < ${since})` : sql``}`
+    return row!.occasions
+  }
+
+  /** Names of agents that nobody is told of now. */
+  async mutedAgents(projectIds: number[]): Promise<MutedAgent[]> {
+    const rows = await this.sql`
+      select * from muted_agents where project_id = any(${projectIds}::int2[]) and muted_until > now() order by agent`
+    return rows.map((row) => ({
+      projectId: row.project_id,
+      agent: row.agent,
+      mutedUntil: row.muted_until,
+      mutedBy: row.muted_by,
+    }))
+  }
+
+  /** @param until null ends the mute */
+  async muteAgent(projectId: number, agent: string, until: Date | null, who: string): Promise<void> {
+    if (until === null) {
+      await this.sql`delete from muted_agents where project_id = ${projectId} and agent = ${agent}`
+    } else {
+      await this.sql`
+        insert into muted_agents (project_id, agent, muted_until, muted_by) values (${projectId}, ${agent}, ${until}, ${who})
+        on conflict (project_id, agent) do update set muted_until = excluded.muted_until, muted_by = excluded.muted_by`
+    }
+  }
+}
+
+const ruleOf = (row: Record<string, any>): AlertRule => ({
+  id: row.id,
+  projectId: row.project_id,
+  name: row.name,
+  kind: row.kind,
+  isEnabled: row.is_enabled,
+  minSeverity: severityOf(row.min_severity),
+  categories: row.categories,
+  agents: row.agents,
+  platform: row.platform,
+  channelIds: row.channel_ids,
+  cooldownMinutes: row.cooldown_minutes,
+  failureShare: row.failure_share,
+  minRuns: row.min_runs,
+  windowMinutes: row.window_minutes,
+  updatedAt: row.updated_at,
+  updatedBy: row.updated_by,
+})
