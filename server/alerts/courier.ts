@@ -165,20 +165,20 @@ export class Courier {
   }
 
   private async attempt(taken: Taken): Promise<void> {
-    const { channels, sender, onChanged } = this.options
-    const message = taken.message ?? (await this.compose(taken.alert))
-    if (message === null) await this.nothingLeft(taken)
-    else {
-      let result: AttemptResult
-      try {
-        const target = channels.open(taken.channelId, taken.sealed)
-        result = await sender.send(target, message, `msg_${taken.id}`, this.stopping.signal)
-      } catch (error) {
-        if (!(error instanceof SealError)) throw error
-        result = { ...NOT_SENT, problem: error.message }
-      }
-      await this.settle(taken, result)
+    const { channels, sender, onError, onChanged } = this.options
+    const { id, channelId, sealed, alert } = taken
+    let result: AttemptResult | null
+    try {
+      const message = taken.message ?? (await this.compose(alert))
+      const target = channels.open(channelId, sealed)
+      result = message && (await sender.send(target, message, `msg_${id}`, this.stopping.signal))
+    } catch (error) {
+      const isSealed = error instanceof SealError
+      if (!isSealed) onError(error, 'the message of an alert could not be made')
+      result = { ...NOT_SENT, problem: isSealed ? error.message : 'A fault of the server kept it from being sent.' }
     }
+    if (result) await this.settle(taken, result)
+    else await this.nothingLeft(taken)
     onChanged([noticeOf(taken)])
   }
 
@@ -188,7 +188,8 @@ export class Courier {
     const composed = await composeMessage(sql, alert, baseUrl())
     if (composed === null) return null
     const [row] = await sql`
-      update alerts set message = coalesce(message, ${sql.json(composed as object as Record<string, never>)}) where id = ${alert.id} returning message`
+      update alerts set message = coalesce(message, ${JSON.stringify(composed)}::text::json)
+      where id = ${alert.id} returning message`
     return (row?.message as AlertMessage | undefined) ?? null
   }
 

@@ -1,5 +1,6 @@
-// `npm run bench [-- ingest|live|list|delete|classify] [--profile]`: measures on this machine and prints a table. It asserts nothing.
+// `npm run bench [-- ingest|live|list|delete|classify|alerts] [--profile]`: measures on this machine and prints a table. It asserts nothing.
 import { topFunctions } from './profile.ts'
+import { benchAlerts } from './alerts.ts'
 import { benchClassify } from './classify.ts'
 import { benchDelete } from './delete.ts'
 import { benchIngest } from './ingest.ts'
@@ -8,7 +9,14 @@ import { benchLive } from './live.ts'
 import { markdown, type Section } from './report.ts'
 import { Stand } from './stand.ts'
 
-const PARTS = { ingest: benchIngest, live: benchLive, list: benchList, delete: benchDelete, classify: benchClassify }
+const PARTS = {
+  ingest: benchIngest,
+  live: benchLive,
+  list: benchList,
+  delete: benchDelete,
+  classify: benchClassify,
+  alerts: benchAlerts,
+}
 type Part = keyof typeof PARTS
 
 const asked = process.argv.slice(2)

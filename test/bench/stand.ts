@@ -65,7 +65,11 @@ export class Stand {
   }
 
   /** The server as `npm start` starts it, on a free port. */
-  async server(databaseUrl: string, nodeOptions: string[] = []): Promise<{ url: URL; child: ChildProcess }> {
+  async server(
+    databaseUrl: string,
+    nodeOptions: string[] = [],
+    env: Record<string, string> = {},
+  ): Promise<{ url: URL; child: ChildProcess }> {
     const child = spawn(process.execPath, [...nodeOptions, '--import', 'tsx', 'server/main.ts'], {
       cwd: ROOT,
       env: {
@@ -79,6 +83,7 @@ export class Stand {
         RATE_LIMIT_PER_MINUTE: '1000000000',
         // So that it also ends when this process is killed.
         npm_lifecycle_event: 'bench',
+        ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { buildSchema, getNamedType, isLeafType, isNonNullType, isObjectType, type GraphQLObjectType } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { alertsOf } from '../support/alert-stand.ts'
 import { KEY, startServer, type TestServer } from '../support/server.ts'
 import { socketClient, subscribe } from '../support/socket.ts'
 import { until } from '../support/until.ts'
@@ -22,6 +23,9 @@ beforeAll(async () => {
     { cookie },
   )
   stranger = createApiKey.secret
+  const alerts = await alertsOf(server)
+  const { channel } = await alerts.channel('WEBHOOK', { name: 'Secret room', url: 'http://127.0.0.1:1/' })
+  await alerts.rule({ channels: [channel.id] })
   await server.ingestA({ session_id: 'secret-run', type: 'span', agent_name: 'Secret agent' })
   const { session } = await server.query(`{ session(platform: PLATFORM_A, externalId: "secret-run") { id } }`)
   sessionId = session.id

@@ -10,6 +10,7 @@ import {
   type GraphQLObjectType,
 } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { alertsOf } from '../support/alert-stand.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { socketClient, subscribe } from '../support/socket.ts'
 import { until } from '../support/until.ts'
@@ -17,7 +18,9 @@ import { until } from '../support/until.ts'
 const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'))
 const ADMIN_ONLY = new Set([
   'apiKeys',
+  'channels',
   'deletions',
+  'describeAlertRule',
   'repricings',
   'retentionPreview',
   'unauthenticatedPosts',
@@ -33,6 +36,11 @@ let eventId: string
 let keyId: string
 let refusedId: string
 let patternId: string
+let channelId: string
+let goingChannelId: string
+let ruleId: string
+let goingRuleId: string
+let deliveryId: string
 
 beforeAll(async () => {
   server = await startServer()
@@ -78,6 +86,17 @@ beforeAll(async () => {
     Boolean,
   )
   eventId = session.events.nodes[0].id
+  const alerts = await alertsOf(server)
+  const rooms = await Promise.all(
+    ['Secret room', 'Room that goes'].map((name) =>
+      alerts.channel('WEBHOOK', { name, url: 'http://127.0.0.1:1/secret' }),
+    ),
+  )
+  ;[channelId, goingChannelId] = rooms.map(({ channel }) => channel.id) as [string, string]
+  const rules = await Promise.all(
+    ['Secret rule', 'Rule that goes'].map((name) => alerts.rule({ name, channels: [channelId] })),
+  )
+  ;[ruleId, goingRuleId] = rules.map(({ id }) => id) as [string, string]
   await server.ingestA({
     session_id: 'secret-failure',
     type: 'tool.call',
@@ -90,6 +109,9 @@ beforeAll(async () => {
     async () => (await server.query('{ failurePatterns { nodes { id } } }')).failurePatterns.nodes[0]?.id,
     Boolean,
   )
+  // Private addresses are not posted to: it is given up at once.
+  deliveryId = (await alerts.settled({ rule: ruleId }))[0].id
+  await server.query('mutation { muteAgent(agent: "Secret agent", days: 1) { agent } }', {}, callers.admin)
   await server.query(
     'mutation { setThresholds(agent: "Secret agent", thresholds: { latencyMs: 1000 }) { agent } }',
     {},
@@ -115,7 +137,21 @@ function selectionOf(type: GraphQLObjectType, depth: number): string {
 function documentFor(kind: 'query' | 'mutation', field: GraphQLField<unknown, unknown>): string {
   const values: Record<string, string> = {
     'node.id': `"${sessionId}"`,
-    'nodes.ids': `["${sessionId}", "${eventId}", "${refusedId}", "${patternId}"]`,
+    'nodes.ids': `["${[sessionId, eventId, refusedId, patternId, channelId, ruleId, deliveryId].join('", "')}"]`,
+    'createAlertRule.input': '{ name: "Secret" }',
+    'updateAlertRule.id': `"${ruleId}"`,
+    'updateAlertRule.input': '{ name: "Secret" }',
+    'deleteAlertRule.id': `"${goingRuleId}"`,
+    'describeAlertRule.input': '{ name: "Secret" }',
+    'createChannel.kind': 'WEBHOOK',
+    'createChannel.input': '{ name: "Secret", url: "https://example.com/secret" }',
+    'updateChannel.id': `"${channelId}"`,
+    'updateChannel.input': '{ name: "Secret channel" }',
+    'rotateChannelSecret.id': `"${channelId}"`,
+    'deleteChannel.id': `"${goingChannelId}"`,
+    'testChannel.id': `"${channelId}"`,
+    'muteAgent.agent': '"Secret agent"',
+    'sendDeliveryAgain.id': `"${deliveryId}"`,
     'effectiveThresholds.agent': '"Secret agent"',
     'thresholdPreview.thresholds': '{ latencyMs: 1 }',
     'setThresholds.agent': '"Secret agent"',
@@ -152,15 +188,21 @@ const roots = [
   ...Object.values(schema.getMutationType()!.getFields()).map((field) => ['mutation', field.name, field] as const),
 ]
 
-test.each(['failurePatterns', 'fixedThresholds', 'sessions', 'session', 'agents'])(
-  'what a stranger does not see of %s is there for a reader of the project',
-  async (name) => {
-    const document = documentFor('query', schema.getQueryType()!.getFields()[name]!)
-    const seen = async (caller: string) => JSON.stringify((await server.graphql(document, {}, callers[caller])).body)
-    expect(await seen('reader')).toMatch(/secret/i)
-    expect(await seen('stranger')).not.toMatch(/secret/i)
-  },
-)
+test.each([
+  'failurePatterns',
+  'fixedThresholds',
+  'sessions',
+  'session',
+  'agents',
+  'alertRules',
+  'deliveries',
+  'mutedAgents',
+])('what a stranger does not see of %s is there for a reader of the project', async (name) => {
+  const document = documentFor('query', schema.getQueryType()!.getFields()[name]!)
+  const seen = async (caller: string) => JSON.stringify((await server.graphql(document, {}, callers[caller])).body)
+  expect(await seen('reader')).toMatch(/secret/i)
+  expect(await seen('stranger')).not.toMatch(/secret/i)
+})
 
 test.each(roots)('%s %s', async (kind, name, field) => {
   const document = documentFor(kind, field)
