@@ -131,7 +131,7 @@ export async function startRunwatch(
       onClassified: ({ sessions, patterns, deliveries }) => {
         deliver(deliveries)
         tell(sessions, patterns)
-        rates.soon()
+        if (patterns.length > 0) rates.soon()
       },
       ...(rules && { rules }),
       onError,

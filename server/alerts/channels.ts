@@ -115,13 +115,16 @@ export class Channels {
     })
   }
 
-  /** Its secrets go at once; what was told through it is kept. */
+  /** Its secrets go at once; what was told through it is kept. Rules that would tell nobody any more are switched off. */
   async delete(id: string, who: string): Promise<void> {
     await this.sql.begin(async (tx) => {
       await tx`
         update channels set deleted_at = now(), is_enabled = false, sealed = '', secret_suffix = null, updated_by = ${who}
         where id = ${id} and deleted_at is null`
-      await tx`update alert_rules set channel_ids = array_remove(channel_ids, ${id}) where ${id} = any(channel_ids)`
+      await tx`
+        update alert_rules set channel_ids = array_remove(channel_ids, ${id}),
+          is_enabled = is_enabled and cardinality(array_remove(channel_ids, ${id})) > 0
+        where ${id} = any(channel_ids)`
       await stopQueued(tx as unknown as Sql, id)
     })
   }

@@ -5,7 +5,7 @@ import type { Channels } from './channels.ts'
 import { composeMessage, type AlertRow } from './message.ts'
 import { pauseAfter } from './retry.ts'
 import { SealError } from './sealed.ts'
-import { ATTEMPT_TIMEOUT_MS, type AttemptResult, type Sender } from './send.ts'
+import { ATTEMPT_TIMEOUT_MS, NO_ANSWER, type AttemptResult, type Sender } from './send.ts'
 
 /** Attempts at one channel at a time, by one server: a receiver that is slow or dead holds up nobody else. */
 const ATTEMPTS_PER_CHANNEL = 4
@@ -75,8 +75,10 @@ export class Courier {
   private claiming: Promise<void> | null = null
   private attempts = new Set<Promise<void>>()
   private timer: NodeJS.Timeout | null = null
-  private stopping = new AbortController()
   private isClosed = false
+  /** attempts that run are cut off */
+  private isStopped = false
+  private sending = new Set<AbortController>()
   readonly counters = { delivered: 0, failedAttempts: 0, givenUp: 0 }
 
   constructor(private readonly options: CourierOptions) {}
@@ -118,7 +120,10 @@ export class Courier {
       await this.claiming
       await Promise.all(this.attempts)
     }
-    await withDeadline(all(), FINISH_WITHIN_MS).catch(() => this.stopping.abort())
+    await withDeadline(all(), FINISH_WITHIN_MS).catch(() => {
+      this.isStopped = true
+      for (const attempt of this.sending) attempt.abort()
+    })
     await withDeadline(all(), CLOSE_WITHIN_MS).catch(() => {})
   }
 
@@ -167,15 +172,23 @@ export class Courier {
   private async attempt(taken: Taken): Promise<void> {
     const { channels, sender, onError, onChanged } = this.options
     const { id, channelId, sealed, alert } = taken
+    const stop = new AbortController()
+    this.sending.add(stop)
     let result: AttemptResult | null
     try {
       const message = taken.message ?? (await this.compose(alert))
       const target = channels.open(channelId, sealed)
-      result = message && (await sender.send(target, message, `msg_${id}`, this.stopping.signal))
+      result = message && (await sender.send(target, message, `msg_${id}`, stop))
     } catch (error) {
       const isSealed = error instanceof SealError
       if (!isSealed) onError(error, 'the message of an alert could not be made')
-      result = { ...NOT_SENT, problem: isSealed ? error.message : 'A fault of the server kept it from being sent.' }
+      result = {
+        ...NO_ANSWER,
+        durationMs: 0,
+        problem: isSealed ? error.message : 'A fault of the server kept it from being sent.',
+      }
+    } finally {
+      this.sending.delete(stop)
     }
     if (result) await this.settle(taken, result)
     else await this.nothingLeft(taken)
@@ -196,11 +209,11 @@ export class Courier {
   /** The run was classified anew since, and it is not found any more. */
   private async nothingLeft({ id, number }: Taken): Promise<void> {
     await this.options.sql.begin(async (tx) => {
-      await tx`delete from delivery_attempts where delivery_id = ${id} and number = ${number}`
       await tx`
         update deliveries set state = 'SUPPRESSED', suppressed_by = 'FAILURE_GONE', attempt_count = attempt_count - 1,
           next_attempt_at = null, settled_at = now()
         where id = ${id} and state = 'QUEUED'`
+      await tx`delete from delivery_attempts where delivery_id = ${id} and number = ${number}`
     })
   }
 
@@ -219,15 +232,12 @@ export class Courier {
   private async write(taken: Taken, result: AttemptResult): Promise<void> {
     const { sql } = this.options
     const { id, number, retries, queuedForMs, channelId } = taken
-    const isCutOff = this.stopping.signal.aborted && !result.isDelivered
+    const isCutOff = this.isStopped && !result.isDelivered
     const pauseMs = isCutOff
       ? 0
       : pauseAfter({ ...result, retries, queuedForMs: queuedForMs + result.durationMs }, Math.random())
     await sql.begin(async (tx) => {
-      await tx`
-        update delivery_attempts set duration_ms = ${result.durationMs}, is_delivered = ${result.isDelivered},
-          status = ${result.status}, answer = ${result.answer}, problem = ${result.problem}
-        where delivery_id = ${id} and number = ${number}`
+      // The delivery before its attempts: whoever deletes them locks them in this order.
       if (result.isDelivered) {
         await tx`
           update deliveries set state = 'SENT', next_attempt_at = null, settled_at = now() where id = ${id} and state <> 'SENT'`
@@ -242,6 +252,10 @@ export class Courier {
             retries = retries + ${isCutOff ? 0 : 1}
           where id = ${id} and state = 'QUEUED' and attempt_count = ${number}`
       }
+      await tx`
+        update delivery_attempts set duration_ms = ${result.durationMs}, is_delivered = ${result.isDelivered},
+          status = ${result.status}, answer = ${result.answer}, problem = ${result.problem}
+        where delivery_id = ${id} and number = ${number}`
       if (result.retryAfterMs !== null) {
         const ms = Math.min(result.retryAfterMs, MAX_CHANNEL_PAUSE_MS)
         await tx`
@@ -252,16 +266,6 @@ export class Courier {
     else this.counters.failedAttempts += 1
     if (!result.isDelivered && pauseMs === null) this.counters.givenUp += 1
   }
-}
-
-const NOT_SENT: AttemptResult = {
-  isDelivered: false,
-  durationMs: 0,
-  status: null,
-  answer: null,
-  problem: null,
-  retryAfterMs: null,
-  isFinal: false,
 }
 
 const takenOf = (row: Record<string, any>): Taken => ({

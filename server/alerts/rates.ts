@@ -5,6 +5,8 @@ import { deliver } from './raise.ts'
 
 const EVERY_MS = 10_000
 const SOON_MS = 1_000
+/** times as long as the last count took, so that a long window does not keep the database busy */
+const REST = 5
 /** One server counts at a time: the window of an alert must not overlap that of the one before. */
 const LOCK = 7_240_005
 
@@ -53,6 +55,7 @@ export class FailureRates {
   private working: Promise<void> = Promise.resolve()
   private isClosed = false
   private dueAt = 0
+  private restedAt = 0
 
   constructor(
     private readonly options: {
@@ -67,9 +70,9 @@ export class FailureRates {
     this.countAt(0)
   }
 
-  /** Runs were classified: counts within a second. */
+  /** Failures were found: counts within a second, or as soon as it has rested from the last time. */
   soon(): void {
-    this.countAt(SOON_MS)
+    this.countAt(Math.max(SOON_MS, this.restedAt - Date.now()))
   }
 
   async close(): Promise<void> {
@@ -87,17 +90,19 @@ export class FailureRates {
       this.timer = null
       this.working = this.count()
         .catch((error: unknown) => this.options.onError(error, 'failure rates could not be counted'))
-        .then(() => this.countAt(EVERY_MS))
+        .then(() => this.countAt(Math.max(EVERY_MS, this.restedAt - Date.now())))
     }, inMs)
   }
 
   private async count(): Promise<void> {
     const { sql, onRaised } = this.options
+    const began = Date.now()
     const raised = (await sql.begin(async (tx) => {
       const [lock] = await tx`select exists (select from alert_rules where is_enabled and kind = 'FAILURE_RATE')
         and pg_try_advisory_xact_lock(${LOCK}) as taken`
       return lock!.taken ? await tx.unsafe(RAISE_RATES) : []
     })) as Record<string, any>[]
+    this.restedAt = Date.now() + REST * (Date.now() - began)
     if (raised.length > 0) {
       onRaised(raised.map((row) => ({ id: row.id, projectId: row.project_id, channelId: row.channel_id })))
     }

@@ -29,6 +29,7 @@ export interface DeliveryRow {
   nextAttemptAt: Date | null
   isTrying: boolean
   createdAt: Date
+  alertedAt: Date
   settledAt: Date | null
   /** of the last attempt that ended */
   lastStatus: number | null
@@ -60,7 +61,7 @@ const columns = (sql: Sql) => sql`
   d.id, d.project_id, d.alert_id, a.rule_id, r.name as rule, d.channel_id, c.name as channel, c.kind as channel_kind, a.kind,
   a.session_id, a.pattern_id, a.agent, a.severity, a.category, a.facts, coalesce(a.message->>'title', f.title) as title,
   d.state, d.suppressed_by, d.attempt_count, case when coalesce(t.is_running, false) then null else d.next_attempt_at end as next_attempt_at,
-  d.state = 'QUEUED' and coalesce(t.is_running, false) as is_trying, d.created_at, d.settled_at,
+  d.state = 'QUEUED' and coalesce(t.is_running, false) as is_trying, d.created_at, a.created_at as alerted_at, d.settled_at,
   e.status as last_status, e.problem as last_problem`
 
 const joins = (sql: Sql) => sql`

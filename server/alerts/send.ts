@@ -28,6 +28,15 @@ export interface AttemptResult {
   isFinal: boolean
 }
 
+export const NO_ANSWER: Omit<AttemptResult, 'durationMs'> = {
+  isDelivered: false,
+  status: null,
+  answer: null,
+  problem: null,
+  retryAfterMs: null,
+  isFinal: false,
+}
+
 export interface SenderOptions {
   smtp: { url: string; from: string } | null
   /** hosts that may have private addresses */
@@ -68,29 +77,26 @@ export class Sender {
 
   /**
    * @param id the same for every attempt of a delivery, so that a receiver can tell a repeat
-   * @param signal ends the attempt, as its 10 s do
+   * @param stop ends the attempt, as its 10 s do
    */
-  async send(target: Target, message: AlertMessage, id: string, signal?: AbortSignal): Promise<AttemptResult> {
+  async send(target: Target, message: AlertMessage, id: string, stop = new AbortController()): Promise<AttemptResult> {
     const began = performance.now()
-    const timeout = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)
-    const ended = signal ? AbortSignal.any([timeout, signal]) : timeout
-    const failed: Omit<AttemptResult, 'durationMs'> = {
-      isDelivered: false,
-      status: null,
-      answer: null,
-      problem: null,
-      retryAfterMs: null,
-      isFinal: false,
-    }
-    let result = failed
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      stop.abort()
+    }, ATTEMPT_TIMEOUT_MS)
+    let result: Omit<AttemptResult, 'durationMs'>
     try {
-      result =
-        target.kind === 'EMAIL'
-          ? await raceTo(ended, this.sendMail(target.to, message, id))
-          : await this.post(target, message, id, ended)
+      result = await (target.kind === 'EMAIL'
+        ? raceTo(stop.signal, this.sendMail(target.to, message, id))
+        : this.post(target, message, id, stop.signal))
     } catch (error) {
-      const problem = signal?.aborted ? 'The server was stopped during the attempt.' : problemOf(error, timeout.aborted)
-      result = { ...failed, ...refusalOf(error), problem }
+      const isStopped = stop.signal.aborted && !isLate
+      const problem = isStopped ? 'The server was stopped during the attempt.' : problemOf(error, isLate)
+      result = { ...NO_ANSWER, ...refusalOf(error), problem }
+    } finally {
+      clearTimeout(timer)
     }
     const hide = (text: string | null) => text && hidden(text, target)
     return {

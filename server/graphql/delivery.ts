@@ -39,8 +39,28 @@ const DeliveryAttempt = builder.objectRef<AttemptRow>('DeliveryAttempt').impleme
 const Delivery = builder.objectRef<DeliveryRow>('Delivery')
 
 // prettier-ignore
+const Alert = builder.objectRef<DeliveryRow>('Alert').implement({
+  description: 'One occasion on which a rule told: once per rule and run, pattern, or agent and window.',
+  fields: (t) => ({
+    id: t.id({ description: 'Its id; webhooks carry it as alertId.', resolve: ({ alertId }) => alertId }),
+    kind: t.expose('kind', { type: AlertRuleKind, description: 'What the occasion was.' }),
+    title: t.string({
+      description: 'What was told, in a line.',
+      resolve: ({ title, facts, agent }) => title ?? (facts ? rateTitle(agent, facts) : 'A failure that is not found any more'),
+    }),
+    rule: t.exposeString('rule', { description: 'Name of the rule that told.' }),
+    agent: t.exposeString('agent', { nullable: true, description: 'The agent; null stands for sessions without a name.' }),
+    severity: t.field({ type: Severity, nullable: true, description: 'The worst.', resolve: ({ severity }) => (severity === null ? null : severityOf(severity)) }),
+    category: t.expose('category', { type: FailureCategory, nullable: true, description: 'Of the failure; null for rates.' }),
+    session: t.field({ type: Session, nullable: true, description: 'Whose failure it is; null for rates.', resolve: ({ sessionId }, _args, context) => (sessionId === null ? null : context.sessions.load(sessionId)) }),
+    pattern: t.field({ type: FailurePattern, nullable: true, complexity: 20, description: 'Of the failure.', resolve: ({ patternId }, _args, context) => (patternId === null ? null : context.patterns.load(patternId)) }),
+    createdAt: t.expose('alertedAt', { type: 'DateTime', description: 'When the occasion was.' }),
+  }),
+})
+
+// prettier-ignore
 builder.node(Delivery, {
-  description: 'One alert to one channel. An alert is one occasion on which a rule told: once per rule and run, pattern, or agent and window.',
+  description: 'One alert to one channel.',
   id: { resolve: ({ id }) => id, description: 'Global id; receivers see the uuid inside as msg_<uuid> with every attempt.' },
   loadMany: async (ids, context) => {
     const rows = await readDeliveriesById(context.sql, ids.map(deliveryUuid))
@@ -48,19 +68,9 @@ builder.node(Delivery, {
   },
   fields: (t) => ({
     project: t.string({ description: 'The project.', resolve: ({ projectId }, _args, context) => context.projectNames.get(projectId) ?? '' }),
-    kind: t.expose('kind', { type: AlertRuleKind, description: 'What the occasion was.' }),
-    title: t.string({
-      description: 'What was told, in a line.',
-      resolve: ({ title, facts, agent }) => title ?? (facts ? rateTitle(agent, facts) : 'A failure that is not found any more'),
-    }),
-    rule: t.exposeString('rule', { description: 'Name of the rule that told.' }),
+    alert: t.field({ type: Alert, description: 'Of what is told.', resolve: (delivery) => delivery }),
     channel: t.exposeString('channel', { description: 'Name of the channel.' }),
     channelKind: t.expose('channelKind', { type: ChannelKind, description: 'How it tells.' }),
-    agent: t.exposeString('agent', { nullable: true, description: 'The agent; null stands for sessions without a name.' }),
-    severity: t.field({ type: Severity, nullable: true, description: 'The worst.', resolve: ({ severity }) => (severity === null ? null : severityOf(severity)) }),
-    category: t.expose('category', { type: FailureCategory, nullable: true, description: 'Of the failure; null for rates.' }),
-    session: t.field({ type: Session, nullable: true, description: 'Whose failure it is; null for rates.', resolve: ({ sessionId }, _args, context) => (sessionId === null ? null : context.sessions.load(sessionId)) }),
-    pattern: t.field({ type: FailurePattern, nullable: true, complexity: 20, description: 'Of the failure.', resolve: ({ patternId }, _args, context) => (patternId === null ? null : context.patterns.load(patternId)) }),
     state: t.expose('state', { type: DeliveryState, description: 'What became of it.' }),
     suppressedBy: t.expose('suppressedBy', { type: SuppressedBy, nullable: true, description: 'Why nobody was told.' }),
     isTrying: t.exposeBoolean('isTrying', { description: 'An attempt is being made.' }),
@@ -68,7 +78,7 @@ builder.node(Delivery, {
     nextAttemptAt: t.expose('nextAttemptAt', { type: 'DateTime', nullable: true, description: 'When the next is due.' }),
     lastStatus: t.exposeInt('lastStatus', { nullable: true, description: 'Status of the last attempt, HTTP or SMTP.' }),
     lastProblem: t.exposeString('lastProblem', { nullable: true, description: 'Why the last attempt failed, for people.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the occasion was.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was written: with the alert, or when a mute no longer held.' }),
     settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true, description: 'When it was sent, given up or suppressed.' }),
     attempts: t.field({ type: [DeliveryAttempt], complexity: { field: 5, multiplier: 10 }, description: 'The first first.', resolve: ({ id }, _args, context) => context.attempts.load(id) }),
   }),

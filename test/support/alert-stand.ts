@@ -6,8 +6,9 @@ export const ALERT_ENV = { ALLOWED_PRIVATE_HOSTS: '127.0.0.1, localhost, ::1' }
 
 const RULE = `id name kind isEnabled sentence minSeverity categories agents platform cooldownMinutes failureShare minRuns
   windowMinutes updatedBy channels { id name }`
-export const DELIVERY = `id kind title rule channel channelKind agent severity category state suppressedBy isTrying attemptCount
-  nextAttemptAt lastStatus lastProblem createdAt settledAt session { externalId }
+export const DELIVERY = `id channel channelKind state suppressedBy isTrying attemptCount
+  nextAttemptAt lastStatus lastProblem createdAt settledAt
+  alert { alertId: id kind title rule agent severity category session { externalId } }
   attempts { number startedAt durationMs isDelivered status answer problem }`
 
 export async function alertStand(options: Parameters<typeof startServer>[0] = {}) {
@@ -28,7 +29,7 @@ export async function alertsOf(server: TestServer) {
         `query ($filter: DeliveryFilter) { deliveries(filter: $filter, first: 100) { nodes { ${DELIVERY} } } }`,
         { filter },
       )
-    ).deliveries.nodes as any[]
+    ).deliveries.nodes.map(({ alert, ...delivery }: any) => ({ ...alert, ...delivery })) as any[]
   return {
     headers,
     ask,
