@@ -45,22 +45,22 @@ create table alert_rules (
 );
 create index alert_rules_enabled on alert_rules (project_id) where is_enabled;
 
--- Ready to be switched on, in every project.
-create function add_default_alert_rules() returns trigger language plpgsql as $$
+-- Ready to be switched on, in every project that is there or is made.
+create function add_default_alert_rules(project smallint) returns void language sql as $$
+  insert into alert_rules (project_id, name, kind, min_severity, failure_share, min_runs, window_minutes, created_at)
+  select project, d.name, d.kind, d.least, d.share, d.runs, d.minutes, now() + d.place * interval '1 millisecond' from (values
+    (1, 'High and critical failures', 'FAILURE', 3, null::float8, null::int, null::int),
+    (2, 'New failure pattern', 'NEW_PATTERN', 1, null, null, null),
+    (3, 'Failure rate', 'FAILURE_RATE', 1, 0.5, 10, 60)) d (place, name, kind, least, share, runs, minutes);
+$$;
+create function add_default_alert_rules_of_new() returns trigger language plpgsql as $$
 begin
-  insert into alert_rules (project_id, name, kind, min_severity, failure_share, min_runs, window_minutes) values
-    (new.id, 'High and critical failures', 'FAILURE', 3, null, null, null),
-    (new.id, 'New failure pattern', 'NEW_PATTERN', 1, null, null, null),
-    (new.id, 'Failure rate', 'FAILURE_RATE', 1, 0.5, 10, 60);
+  perform add_default_alert_rules(new.id);
   return null;
 end
 $$;
-create trigger projects_alert_rules after insert on projects for each row execute function add_default_alert_rules();
-insert into alert_rules (project_id, name, kind, min_severity, failure_share, min_runs, window_minutes)
-select p.id, d.* from projects p cross join (values
-  ('High and critical failures', 'FAILURE', 3, null::float8, null::int, null::int),
-  ('New failure pattern', 'NEW_PATTERN', 1, null, null, null),
-  ('Failure rate', 'FAILURE_RATE', 1, 0.5, 10, 60)) d;
+create trigger projects_alert_rules after insert on projects for each row execute function add_default_alert_rules_of_new();
+select add_default_alert_rules(id) from projects;
 
 create table muted_agents (
   project_id smallint not null references projects (id) on delete cascade,
@@ -85,11 +85,14 @@ create table alerts (
   category text,
   -- FAILURE_RATE: runs, failed, share, minutes
   facts jsonb,
+  -- when the failure was first seen in the run
+  seen_at timestamptz,
   -- why nobody was told
   suppressed_by text,
   created_at timestamptz not null default date_trunc('milliseconds', now()),
   -- what is told, as it was before the first attempt: every receiver and every attempt says the same
   message json,
+  told_at timestamptz,
   unique (rule_id, subject)
 );
 create index alerts_of_session on alerts (session_id) where session_id is not null;

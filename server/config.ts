@@ -24,6 +24,7 @@ const url = (protocols: RegExp, example: string) =>
 /** As the host of a URL stands once it was read. */
 function readHost(host: string): string | null {
   const bare = host.trim()
+  if (bare.includes('*')) return null
   const address = `http://${bare.includes(':') && !bare.startsWith('[') ? `[${bare}]` : bare}/`
   if (!URL.canParse(address)) return null
   const { hostname, href } = new URL(address)
@@ -59,8 +60,8 @@ const environment = z
     SECRET_KEY: text.refine((value) => value === undefined || value.length >= 16, {
       error: 'must have at least 16 characters, better 32 random ones',
     }),
-    SMTP_URL: url(/^smtps?:\/\//, 'smtp://user:password@mail.example.com:587'),
-    SMTP_FROM: text.refine((value) => value === undefined || /^[^\r\n]*\S+@\S+$/.test(value), {
+    SMTP_URL: url(/^smtps?:\/\/[^/]/, 'smtp://user:password@mail.example.com:587'),
+    SMTP_FROM: text.refine((value) => value === undefined || /^([^<>\r\n]*<)?[^\s<>@]+@[^\s<>@]+>?$/.test(value), {
       error: 'must be an e-mail address like Runwatch <runwatch@example.com>',
     }),
     ALLOWED_PRIVATE_HOSTS: text

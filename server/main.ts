@@ -1,5 +1,6 @@
 // `npm start`: reads the settings, starts Runwatch, says where it is, and stops it when asked to.
 import { ConfigError, readConfig, type Config } from './config.ts'
+import { SealError } from './alerts/sealed.ts'
 import { buildDashboardIfStale, DASHBOARD_FOLDER } from './dashboard-build.ts'
 import { safeError } from './app.ts'
 import { kindOfError } from './database/connect.ts'
@@ -42,8 +43,8 @@ function stopOnSignals(config: Config, stop: () => Promise<void>): void {
 }
 
 function explain(error: unknown, config: Config | null): string {
-  if (error instanceof ConfigError || error instanceof EmbeddedPostgresError || error instanceof MigrationError)
-    return error.message
+  const said = [ConfigError, EmbeddedPostgresError, MigrationError, SealError]
+  if (said.some((kind) => error instanceof kind)) return (error as Error).message
   const { code, message, stack } = error as { code?: string; message?: string; stack?: string }
   if (code === 'EADDRINUSE' && config) {
     return `Port ${config.port} on ${config.host} is taken by another program. Stop that one, or set PORT to another number.`

@@ -29,28 +29,32 @@ const LIMITS = { name: 100, agents: 50, channels: 20, cooldownMinutes: 10_080, m
 
 /** A sentence that says what is wrong, else null. */
 export function ruleProblem(rule: RuleSettings): string | null {
-  const { name, agents, channelIds, isEnabled, kind, cooldownMinutes } = rule
-  if (name.length < 1 || name.length > LIMITS.name) return `name must have 1 to ${LIMITS.name} characters.`
+  const { name, agents, channelIds, isEnabled, kind } = rule
+  if (name.length < 1 || name.length > LIMITS.name)
+    return `name must have 1 to ${LIMITS.name} characters, not ${name.length}.`
   if (agents.length > LIMITS.agents) return `agents takes at most ${LIMITS.agents} names, not ${agents.length}.`
-  if (agents.some((one) => one.length < 1 || one.length > 500)) return 'agents must be names of 1 to 500 characters.'
+  const wrong = agents.find((one) => one.trim().length < 1 || one.length > 500)
+  if (wrong !== undefined) return `agents must be names of 1 to 500 characters, not "${wrong.slice(0, 80)}".`
   if (channelIds.length > LIMITS.channels) return `channels takes at most ${LIMITS.channels}, not ${channelIds.length}.`
   if (isEnabled && channelIds.length === 0) return 'A rule that is switched on needs at least one channel to tell.'
-  if (kind !== 'FAILURE' && cooldownMinutes !== 0) return 'cooldownMinutes belongs to rules of the kind FAILURE.'
-  const numbers: [string, number | null, number, number, boolean][] = [
-    ['cooldownMinutes', cooldownMinutes, 0, LIMITS.cooldownMinutes, true],
-    ...(kind === 'FAILURE_RATE'
-      ? ([
-          ['minRuns', rule.minRuns, 1, LIMITS.minRuns, true],
-          ['windowMinutes', rule.windowMinutes, 1, LIMITS.windowMinutes, true],
-          ['failureShare', rule.failureShare, 0.001, 1, false],
-        ] as const)
-      : []),
-  ].map((one) => one as [string, number | null, number, number, boolean])
-  for (const [field, value, least, most, isWhole] of numbers) {
-    if (value === null || !(value >= least && value <= most) || (isWhole && !Number.isInteger(value)))
-      return `${field} must be ${isWhole ? 'a whole number ' : ''}from ${least} to ${most}, not ${value}.`
-  }
-  return null
+  const whole = (field: 'cooldownMinutes' | 'minRuns' | 'windowMinutes', least: number) =>
+    numberProblem(field, rule[field], least, LIMITS[field], true)
+  return kind === 'FAILURE_RATE'
+    ? (whole('minRuns', 1) ??
+        whole('windowMinutes', 1) ??
+        numberProblem('failureShare', rule.failureShare, 0.001, 1, false))
+    : whole('cooldownMinutes', 0)
+}
+
+function numberProblem(
+  field: string,
+  value: number | null,
+  least: number,
+  most: number,
+  isWhole: boolean,
+): string | null {
+  if (value !== null && value >= least && value <= most && (!isWhole || Number.isInteger(value))) return null
+  return `${field} must be ${isWhole ? 'a whole number' : 'a number'} from ${least} to ${most}, not ${value}.`
 }
 
 export class AlertRules {
@@ -67,8 +71,11 @@ export class AlertRules {
     return row ? ruleOf(row) : null
   }
 
-  /** From when it is switched on it holds for what is seen from then on. */
-  async save(id: string | null, projectId: number, rule: RuleSettings, who: string): Promise<AlertRule> {
+  /**
+   * Switched on, or about other runs than before, it holds for what is seen from then on; switched off it tells nobody, nor
+   * later what it was to tell meanwhile. @returns null where it is gone
+   */
+  async save(id: string | null, projectId: number, rule: RuleSettings, who: string): Promise<AlertRule | null> {
     const isRate = rule.kind === 'FAILURE_RATE'
     const values = {
       name: rule.name,
@@ -86,20 +93,31 @@ export class AlertRules {
       updated_by: who,
     }
     const { sql } = this
-    const [row] =
-      id === null
-        ? await sql`
-          insert into alert_rules ${sql({ id: randomUUID(), project_id: projectId, enabled_at: rule.isEnabled ? new Date() : null, ...values })} returning *`
-        : await sql`
-          update alert_rules set ${sql(values)}, updated_at = now(),
-            enabled_at = case when ${rule.isEnabled} and not is_enabled then now() else enabled_at end
-          where id = ${id} and deleted_at is null returning *`
-    return ruleOf(row!)
+    if (id === null) {
+      const enabledAt = rule.isEnabled ? new Date() : null
+      const row = { id: randomUUID(), project_id: projectId, enabled_at: enabledAt, ...values }
+      return ruleOf((await sql`insert into alert_rules ${sql(row)} returning *`)[0]!)
+    }
+    return await sql.begin(async (tx) => {
+      const [before] = await tx`select * from alert_rules where id = ${id} and deleted_at is null for update`
+      if (!before) return null
+      const isOther = !before.is_enabled || CONDITIONS.some((name) => String(before[name]) !== String(values[name]))
+      const [row] = await tx`
+        update alert_rules set ${tx(values)}, updated_at = now(),
+          enabled_at = ${rule.isEnabled && isOther ? tx`now()` : tx`enabled_at`}
+        where id = ${id} returning *`
+      if (!rule.isEnabled) await stopQueued(tx as unknown as Sql, id)
+      return ruleOf(row!)
+    })
   }
 
   async delete(id: string, who: string): Promise<void> {
-    await this.sql`
-      update alert_rules set deleted_at = now(), is_enabled = false, updated_by = ${who} where id = ${id} and deleted_at is null`
+    await this.sql.begin(async (tx) => {
+      await tx`
+        update alert_rules set deleted_at = now(), is_enabled = false, updated_by = ${who}
+        where id = ${id} and deleted_at is null`
+      await stopQueued(tx as unknown as Sql, id)
+    })
   }
 
   /** On how many occasions of the last days it would have told; null for rates. Mutes and cooldowns are left out. */
@@ -115,7 +133,12 @@ export class AlertRules {
         ${rule.categories.length > 0 ? sql`and f.category = any(${rule.categories})` : sql``}
         ${rule.agents.length > 0 ? sql`and s.agent = any(${rule.agents})` : sql``}
         ${rule.platform ? sql`and s.platform = ${rule.platform}` : sql``}
-        ${isNew ? sql`and not exists (select from failures o where o.pattern_id = f.pattern_id and o.seen_at < ${since})` : sql``}`
+        ${
+          isNew
+            ? sql`and (not exists (select from failures o where o.pattern_id = f.pattern_id and o.seen_at < ${since})
+              or exists (select from failure_patterns p where p.id = f.pattern_id and p.resolved_at between ${since} and f.seen_at))`
+            : sql``
+        }`
     return row!.occasions
   }
 
@@ -142,6 +165,22 @@ export class AlertRules {
     }
   }
 }
+
+/** What decides of which runs a rule tells. */
+const CONDITIONS = [
+  'kind',
+  'min_severity',
+  'categories',
+  'agents',
+  'platform',
+  'failure_share',
+  'min_runs',
+  'window_minutes',
+] as const
+
+const stopQueued = (tx: Sql, ruleId: string) => tx`
+  update deliveries d set state = 'SUPPRESSED', suppressed_by = 'RULE_OFF', next_attempt_at = null, settled_at = now()
+  from alerts a where a.id = d.alert_id and a.rule_id = ${ruleId} and d.state = 'QUEUED'`
 
 const ruleOf = (row: Record<string, any>): AlertRule => ({
   id: row.id,

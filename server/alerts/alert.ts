@@ -11,7 +11,7 @@ export type ChannelKind = 'WEBHOOK' | 'SLACK' | 'EMAIL'
 export type DeliveryState = 'QUEUED' | 'SENT' | 'FAILED' | 'SUPPRESSED'
 
 /** Why nobody was told of an alert, or not through a channel. */
-export type SuppressedBy = 'PATTERN_MUTED' | 'AGENT_MUTED' | 'COOLDOWN' | 'CHANNEL_OFF' | 'FAILURE_GONE'
+export type SuppressedBy = 'PATTERN_MUTED' | 'AGENT_MUTED' | 'COOLDOWN' | 'CHANNEL_OFF' | 'RULE_OFF' | 'FAILURE_GONE'
 
 /** What of runs a rule is about; empty lists and null mean any. */
 export interface RuleConditions {
@@ -51,7 +51,10 @@ export interface AlertMessage {
   evidence: string[]
   /** since when it is so, and how that is meant: "first seen" */
   since: { at: string; what: string }
-  session: { id: string; externalId: string } | null
+  /** the run; with where the platform shows it, and when it was over, or something last came of it */
+  session: { id: string; externalId: string; externalUrl: string | null; at: string } | null
+  /** failures that the run carries beside this one */
+  otherFailures: number
   /** how often the same failure was seen in the last 7 days; null where it is not one failure */
   seenInLast7Days: number | null
   /** FAILURE_RATE: what was counted */
@@ -81,4 +84,7 @@ export const CATEGORY_WORDS: Record<FailureCategory, string> = {
   COST_ANOMALY: 'costly run',
 }
 
-export const nameOfAgent = (agent: string | null) => agent ?? 'Runs without a name'
+export const nameOfAgent = (agent: string | null) => agent ?? 'A run without a name'
+
+/** As people read it in a mail or a chat, wherever they are: 2026-11-20 10:00:03 UTC. */
+export const utc = (at: string) => at.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Sql } from '../database/connect.ts'
 import type { ChannelKind } from './alert.ts'
-import type { Seal } from './sealed.ts'
+import { SealError, type Seal } from './sealed.ts'
 
 export interface Channel {
   id: string
@@ -17,6 +17,8 @@ export interface Channel {
   pausedUntil: Date | null
   updatedAt: Date
   updatedBy: string
+  /** a sentence where this server cannot open its address */
+  problem: string | null
 }
 
 /** Where a message goes, opened. */
@@ -32,7 +34,9 @@ export function targetProblem(target: Target, { canMail }: { canMail: boolean })
     if (!canMail) return 'This server sends no mail yet: set SMTP_URL and SMTP_FROM and start it again.'
     if (target.to.length < 1 || target.to.length > MAX_ADDRESSES)
       return `An e-mail channel has 1 to ${MAX_ADDRESSES} addresses, not ${target.to.length}.`
-    const wrong = target.to.find((one) => one.length > 254 || !/^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/.test(one))
+    const wrong = target.to.find(
+      (one) => one.length > 254 || !/^(?!.*\p{Cc})[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/u.test(one),
+    )
     return wrong === undefined ? null : `"${wrong.slice(0, 80)}" is not an e-mail address like ops@example.com.`
   }
   if (target.url.length > 2_000 || !URL.canParse(target.url))
@@ -70,12 +74,12 @@ export class Channels {
   async list(projectIds: number[]): Promise<Channel[]> {
     const rows = await this.sql`
       select * from channels where project_id = any(${projectIds}::int2[]) and deleted_at is null order by lower(name)`
-    return rows.map(channelOf)
+    return rows.map((row) => this.channelOf(row))
   }
 
   async find(id: string): Promise<Channel | null> {
     const [row] = await this.sql`select * from channels where id = ${id} and deleted_at is null`
-    return row ? channelOf(row) : null
+    return row ? this.channelOf(row) : null
   }
 
   /** @returns null where the project has one of this name */
@@ -86,7 +90,7 @@ export class Channels {
       values (${id}, ${projectId}, ${name}, ${target.kind}, ${shownOf(target)}, ${suffixOf(target)},
         ${this.seal.seal(JSON.stringify(target), id)}, ${who})
       on conflict do nothing returning *`
-    return row ? channelOf(row) : null
+    return row ? this.channelOf(row) : null
   }
 
   /** What is switched off tells nobody, nor later what it was to tell meanwhile. @returns null as \`create\` does */
@@ -111,7 +115,7 @@ export class Channels {
           }
         where id = ${id} and deleted_at is null returning *`
       if (row && !isEnabled) await stopQueued(tx as unknown as Sql, id)
-      return row ? channelOf(row) : null
+      return row ? this.channelOf(row) : null
     })
   }
 
@@ -135,6 +139,16 @@ export class Channels {
     return row ? this.open(id, row.sealed) : null
   }
 
+  private channelOf(row: Record<string, any>): Channel {
+    try {
+      this.open(row.id, row.sealed)
+      return channelOf(row, null)
+    } catch (error) {
+      if (error instanceof SealError) return channelOf(row, error.message)
+      throw error
+    }
+  }
+
   /** @throws SealError */
   open(id: string, sealed: string): Target {
     return JSON.parse(this.seal.open(sealed, id)) as Target
@@ -147,7 +161,7 @@ const stopQueued = (tx: Sql, channelId: string) => tx`
 
 const suffixOf = (target: Target) => (target.kind === 'WEBHOOK' ? target.secret.slice(-SUFFIX) : null)
 
-const channelOf = (row: Record<string, any>): Channel => ({
+const channelOf = (row: Record<string, any>, problem: string | null): Channel => ({
   id: row.id,
   projectId: row.project_id,
   name: row.name,
@@ -158,4 +172,5 @@ const channelOf = (row: Record<string, any>): Channel => ({
   pausedUntil: row.paused_until,
   updatedAt: row.updated_at,
   updatedBy: row.updated_by,
+  problem,
 })

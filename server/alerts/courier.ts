@@ -38,7 +38,7 @@ with picked as materialized (
 )
 select d.id, d.project_id, d.channel_id, d.attempt_count, d.retries,
   extract(epoch from now() - d.queued_at) * 1000 as queued_for_ms, c.sealed, a.message, a.id as alert_id, a.kind,
-  a.session_id, a.failure_key, a.agent, a.severity, a.facts, a.created_at, r.name as rule, p.name as project
+  a.session_id, a.failure_key, a.subject, a.agent, a.severity, a.facts, a.created_at, r.name as rule, p.name as project
 from taken d join alerts a on a.id = d.alert_id join channels c on c.id = d.channel_id
 join alert_rules r on r.id = a.rule_id join projects p on p.id = d.project_id`
 
@@ -201,17 +201,22 @@ export class Courier {
     const composed = await composeMessage(sql, alert, baseUrl())
     if (composed === null) return null
     const [row] = await sql`
-      update alerts set message = coalesce(message, ${JSON.stringify(composed)}::text::json)
+      update alerts set message = coalesce(message, ${JSON.stringify(composed)}::text::json), told_at = coalesce(told_at, now())
       where id = ${alert.id} returning message`
     return (row?.message as AlertMessage | undefined) ?? null
   }
 
-  /** The run was classified anew since, and it is not found any more. */
-  private async nothingLeft({ id, number }: Taken): Promise<void> {
+  /** The run was classified anew since, and it is not found any more; unless another took its place just now. */
+  private async nothingLeft({ id, number, alert }: Taken): Promise<void> {
     await this.options.sql.begin(async (tx) => {
+      const [now] = await tx`select failure_key from alerts where id = ${alert.id} for update`
+      const isGone = now?.failure_key === alert.failureKey
       await tx`
-        update deliveries set state = 'SUPPRESSED', suppressed_by = 'FAILURE_GONE', attempt_count = attempt_count - 1,
-          next_attempt_at = null, settled_at = now()
+        update deliveries set attempt_count = attempt_count - 1, ${
+          isGone
+            ? tx`state = 'SUPPRESSED', suppressed_by = 'FAILURE_GONE', next_attempt_at = null, settled_at = now()`
+            : tx`next_attempt_at = now()`
+        }
         where id = ${id} and state = 'QUEUED'`
       await tx`delete from delivery_attempts where delivery_id = ${id} and number = ${number}`
     })
@@ -285,6 +290,7 @@ const takenOf = (row: Record<string, any>): Taken => ({
     projectId: row.project_id,
     sessionId: row.session_id,
     failureKey: row.failure_key,
+    subject: row.subject,
     agent: row.agent,
     severity: row.severity,
     facts: row.facts,

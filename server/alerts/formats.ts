@@ -1,5 +1,5 @@
 // One message in the form of each channel: Standard Webhooks, Slack's Block Kit, and mail. Pure.
-import { CATEGORY_WORDS, nameOfAgent, type AlertMessage } from './alert.ts'
+import { CATEGORY_WORDS, nameOfAgent, utc, type AlertMessage } from './alert.ts'
 
 /** `type` of a webhook, by kind. */
 const TYPES: Record<AlertMessage['kind'], string> = {
@@ -17,23 +17,33 @@ export function webhookBody(message: AlertMessage): string {
 
 const isTest = ({ kind }: AlertMessage) => kind === 'TEST'
 const mark = (message: AlertMessage) => (isTest(message) ? '[TEST] ' : '')
-const linkWords = ({ session, rate }: AlertMessage) =>
-  session ? 'Open the session' : rate ? 'Open its sessions' : 'Open Runwatch'
+const MAX_LINK = 1_000
 
 /** What is known of it in a few words each, in the order in which people ask. */
-function facts(message: AlertMessage): [string, string][] {
-  const { severity, category, cause, since, seenInLast7Days, kind } = message
-  const kinds = category && CATEGORY_WORDS[category] + (cause && cause !== 'OTHER' ? `, ${words(cause)}` : '')
-  const often =
-    seenInLast7Days === null
-      ? ''
-      : `, in ${seenInLast7Days} ${seenInLast7Days === 1 ? 'session' : 'sessions'} of the last 7 days`
-  return [
+function facts(message: AlertMessage): [name: string, value: string][] {
+  const { severity, category, cause, since, seenInLast7Days: seen, session, otherFailures: others } = message
+  const kind = category && CATEGORY_WORDS[category] + (cause && cause !== 'OTHER' ? `, ${words(cause)}` : '')
+  const often = seen === null ? '' : `, in ${seen} ${seen === 1 ? 'session' : 'sessions'} of the last 7 days`
+  const more = others === 0 ? '' : `, with ${others} more ${others === 1 ? 'failure' : 'failures'}`
+  const known: [string, string | null][] = [
     ['Agent', nameOfAgent(message.agent)],
-    ...(severity ? [['Severity', words(severity)] as [string, string]] : []),
-    ...(kinds ? [['Kind', kind === 'NEW_PATTERN' ? `${kinds}, new` : kinds] as [string, string]] : []),
-    [capital(since.what), `${since.at.replace(/\.\d+Z$/, 'Z')}${often}`],
-    ...(message.session ? [['Session', message.session.externalId] as [string, string]] : []),
+    ['Severity', severity && words(severity)],
+    ['Kind', kind],
+    ['Session', session && `${session.externalId}, ${utc(session.at)}${more}`],
+    [capital(since.what), `${utc(since.at)}${often}`],
+  ]
+  return known.filter((fact): fact is [string, string] => fact[1] !== null)
+}
+
+/** The page of the session, and where the platform shows it. */
+function links({ session, rate, url }: AlertMessage): [words: string, url: string][] {
+  const first = session ? 'Open the session' : rate ? 'Open its sessions' : 'Open Runwatch'
+  // Slack takes no longer text: without its query the page is still the right one.
+  const short = url.length > MAX_LINK ? url.slice(0, url.indexOf('?')) : url
+  const outside = session?.externalUrl
+  return [
+    [first, short],
+    ...(outside && outside.length <= MAX_LINK ? [['Open on its platform', outside] as [string, string]] : []),
   ]
 }
 
@@ -47,7 +57,9 @@ const SECTION = 2_900
 const FIELD = 1_000
 
 export function slackBody(message: AlertMessage): string {
-  const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } })
+  // Verbatim: neither @channel nor an address in a text of a run becomes anything.
+  const marked = (text: string) => ({ type: 'mrkdwn', text, verbatim: true })
+  const section = (text: string) => ({ type: 'section', text: marked(text) })
   const quoted = message.evidence.map((line) => `> ${escapeSlack(line)}`).join('\n')
   return JSON.stringify({
     // What notifications and screen readers say, and clients that know no blocks.
@@ -58,13 +70,14 @@ export function slackBody(message: AlertMessage): string {
       ...(quoted ? [section(cut(quoted, SECTION))] : []),
       {
         type: 'section',
-        fields: facts(message).map(([name, value]) => ({
-          type: 'mrkdwn',
-          text: `*${name}*\n${cut(escapeSlack(value), FIELD)}`,
-        })),
+        fields: facts(message).map(([name, value]) => marked(`*${name}*\n${cut(escapeSlack(value), FIELD)}`)),
       },
       ...(message.advice ? [section(cut(`*What to do*\n${escapeSlack(message.advice)}`, SECTION))] : []),
-      section(`<${escapeSlack(message.url)}|${linkWords(message)}>`),
+      section(
+        links(message)
+          .map(([name, url]) => `<${escapeSlack(url)}|${name}>`)
+          .join('   '),
+      ),
       { type: 'context', elements: [{ type: 'plain_text', text: cut(footer(message), FIELD), emoji: false }] },
     ],
     unfurl_links: false,
@@ -98,7 +111,9 @@ export function mailOf(message: AlertMessage): Mail {
       (evidence && `<ul style="font-family: monospace">${evidence}</ul>`) +
       `<table cellpadding="4">${rows}</table>` +
       (message.advice ? `<p><b>What to do:</b> ${escapeHtml(message.advice)}</p>` : '') +
-      `<p><a href="${escapeHtml(message.url)}">${linkWords(message)}</a></p><p><small>${escapeHtml(footer(message))}</small></p></body></html>`,
+      `<p>${links(message)
+        .map(([name, url]) => `<a href="${escapeHtml(url)}">${name}</a>`)
+        .join(' &nbsp; ')}</p><p><small>${escapeHtml(footer(message))}</small></p></body></html>`,
   }
 }
 
@@ -106,14 +121,14 @@ const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 function plainText(message: AlertMessage): string {
-  const { title, sentence, evidence, advice, url } = message
+  const { title, sentence, evidence, advice } = message
   return [
     mark(message) + title,
     sentence,
     ...evidence.map((line) => `- ${line}`),
     ...facts(message).map(([name, value]) => `${name}: ${value}`),
     ...(advice ? [`What to do: ${advice}`] : []),
-    `${linkWords(message)}: ${url}`,
+    ...links(message).map(([name, url]) => `${name}: ${url}`),
     footer(message),
   ].join('\n')
 }

@@ -1,8 +1,8 @@
 // What is told of an alert, read as it stands before the first attempt.
 import type { Sql } from '../database/connect.ts'
-import { severityOf, type MeasureUnit } from '../failures/failure.ts'
+import { severityOf, type FailureCategory, type MeasureUnit } from '../failures/failure.ts'
 import { seconds } from '../failures/words.ts'
-import { nameOfAgent, type AlertMessage, type RuleKind } from './alert.ts'
+import { CATEGORY_WORDS, nameOfAgent, utc, type AlertMessage, type RuleKind } from './alert.ts'
 import { rateTitle, type RateFacts } from './rates.ts'
 import { percent } from './rule-sentence.ts'
 
@@ -15,6 +15,7 @@ export interface AlertRow {
   projectId: number
   sessionId: string | null
   failureKey: string | null
+  subject: string
   agent: string | null
   severity: number | null
   facts: RateFacts | null
@@ -31,8 +32,9 @@ export async function composeMessage(sql: Sql, alert: AlertRow, baseUrl: string)
 
 async function failureMessage(sql: Sql, alert: AlertRow, baseUrl: string): Promise<AlertMessage | null> {
   const [row] = await sql`
-    select s.external_id, s.platform, s.agent, s.event_count, f.*, o.first_seen_at, c.sessions as seen,
-      e.name as step, e.occurred_at as step_at
+    select s.external_id, s.external_url, s.platform, s.agent, s.event_count, s.failure_count,
+      coalesce(s.closed_at, s.last_event_at) as at, f.*, o.first_seen_at, c.sessions as seen,
+      e.name as step, e.occurred_at as step_at, e.error->>'httpStatus' as http_status
     from sessions s join failures f on f.session_id = s.id and f.failure_key = ${alert.failureKey}
     left join lateral (select seen_at as first_seen_at from failures where pattern_id = f.pattern_id order by seen_at limit 1) o on true
     left join lateral (select count(*)::int as sessions from (select from failures where pattern_id = f.pattern_id
@@ -48,16 +50,30 @@ async function failureMessage(sql: Sql, alert: AlertRow, baseUrl: string): Promi
     category: row.category,
     cause: row.cause,
     subject: row.subject,
-    title: `${nameOfAgent(row.agent)}: ${row.title}`,
+    title: titleOf(alert, row),
     sentence: row.sentence,
     advice: row.advice,
     evidence: evidenceOf(row),
     since: { at: (row.first_seen_at as Date).toISOString(), what: 'first seen' },
-    session: { id: row.session_id, externalId: row.external_id },
+    session: {
+      id: row.session_id,
+      externalId: row.external_id,
+      externalUrl: row.external_url,
+      at: (row.at as Date).toISOString(),
+    },
+    otherFailures: row.failure_count - 1,
     seenInLast7Days: row.seen,
-    rate: null,
     url: `${baseUrl}/sessions/${row.session_id}`,
   }
+}
+
+/** Who and what kind; the error itself stands in the sentence. */
+function titleOf({ kind, subject }: AlertRow, row: Record<string, any>): string {
+  const what =
+    CATEGORY_WORDS[row.category as FailureCategory] + (row.subject === null ? '' : ` at "${oneLine(row.subject)}"`)
+  const isBack = subject.split('/').length > 2
+  const news = kind === 'FAILURE' ? '' : isBack ? 'seen again after it was resolved: ' : 'new: '
+  return `${nameOfAgent(row.agent)}: ${news}${what}`
 }
 
 /** What was measured or said, and where in the run. */
@@ -66,17 +82,18 @@ function evidenceOf(row: Record<string, any>): string[] {
     row.measured !== null && row.unit !== null
       ? `Measured ${inUnit(row.measured, row.unit)}${row.threshold === null ? '' : `, the limit is ${inUnit(row.threshold, row.unit)}`}`
       : null
-  const said = row.error_text === null ? null : `Error: ${oneLine(row.error_text)}`
+  const status = row.http_status === null ? '' : ` (HTTP ${row.http_status})`
+  const said = row.error_text === null ? null : `Error${status}: ${oneLine(row.error_text)}`
   const steps = row.evidence_count as number
-  const step = row.step === null ? '' : `"${oneLine(row.step)}"`
-  const at = row.step_at === null ? '' : ` at ${(row.step_at as Date).toISOString()}`
-  const where =
-    steps === 0
-      ? null
-      : steps === 1
-        ? `1 of ${row.event_count} steps shows it${step && `: ${step}`}${at}`
-        : `${steps} of ${row.event_count} steps show it, the first${step && ` ${step}`}${at}`
-  return [measured ?? said, where].filter((line) => line !== null)
+  const first = [row.step && `"${oneLine(row.step)}"`, row.step_at && `at ${utc((row.step_at as Date).toISOString())}`]
+    .filter(Boolean)
+    .join(' ')
+  const did = said === null ? 'show it' : 'failed'
+  const which = row.event_count === 1 ? 'Its only step' : `${steps} of ${row.event_count} steps`
+  const where = steps === 0 ? null : `${which} ${steps === 1 && said === null ? 'shows it' : did}`
+  return [measured ?? said, where && where + (first && `${steps === 1 ? ': ' : ', the first '}${first}`)].filter(
+    (line) => line !== null,
+  )
 }
 
 async function rateMessage(sql: Sql, alert: AlertRow, baseUrl: string): Promise<AlertMessage> {
@@ -85,7 +102,8 @@ async function rateMessage(sql: Sql, alert: AlertRow, baseUrl: string): Promise<
   const most = await sql`
     select f.title, count(distinct f.session_id)::int as sessions
     from sessions s join failures f on f.session_id = s.id and f.place = 0
-    where s.project_id = ${alert.projectId} and s.agent is not distinct from ${alert.agent}
+    left join failure_patterns p on p.id = f.pattern_id
+    where coalesce(p.muted_until <= now(), true) and s.project_id = ${alert.projectId} and s.agent is not distinct from ${alert.agent}
       and s.last_event_at > ${since} and s.last_event_at <= ${alert.createdAt}
     group by f.title order by sessions desc, f.title limit 2`
   const share = `${percent(facts.failed / facts.runs)} of its runs`
@@ -119,6 +137,7 @@ const basics = (alert: AlertRow): AlertMessage => ({
   evidence: [],
   since: { at: alert.createdAt.toISOString(), what: 'since' },
   session: null,
+  otherFailures: 0,
   seenInLast7Days: null,
   rate: null,
   url: '',
@@ -134,6 +153,7 @@ export const testMessage = (project: string, channel: string, baseUrl: string, i
     projectId: 0,
     sessionId: null,
     failureKey: null,
+    subject: '',
     agent: 'Test agent',
     severity: 1,
     facts: null,
@@ -148,8 +168,12 @@ export const testMessage = (project: string, channel: string, baseUrl: string, i
   url: `${baseUrl}/alerts`,
 })
 
+/** Errors of web servers are pages: their words count. */
 function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
+  const line = text
+    .replace(/<\/?[a-z][^<>]{0,300}>/gi, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
   return line.length > LINE ? `${line.slice(0, LINE - 1).toWellFormed()}…` : line
 }
 

@@ -1,6 +1,6 @@
 // Failure rates of agents, counted over what was committed; an alert when one is over a rule's share.
 import type { Sql } from '../database/connect.ts'
-import { nameOfAgent, type NewDelivery } from './alert.ts'
+import type { NewDelivery } from './alert.ts'
 import { deliver } from './raise.ts'
 
 const EVERY_MS = 10_000
@@ -12,7 +12,8 @@ const LOCK = 7_240_005
 
 /**
  * A run counts as failed that carries a failure as the rule wants it and whose pattern is not muted, or that was reported
- * as failed without one. An agent is told of again when as much time has passed as is counted over.
+ * as failed without one. An agent is told of again when as much time has passed as is counted over; a mute that
+ * is over takes no part in that.
  */
 const RAISE_RATES = `
 with counted as (
@@ -27,11 +28,12 @@ with counted as (
           where f.session_id = s.id and f.severity >= r.min_severity
             and (cardinality(r.categories) = 0 or f.category = any(r.categories))
             and coalesce(p.muted_until <= now(), true)) end as is_failed) w
-    where s.project_id = r.project_id and s.last_event_at > now() - make_interval(mins => r.window_minutes)
-      and s.status <> 'RUNNING' and (r.platform is null or s.platform = r.platform)
+    where s.project_id = r.project_id and s.status <> 'RUNNING' and s.classified_content = s.content_revision
+      and s.last_event_at > greatest(r.enabled_at, now() - make_interval(mins => r.window_minutes))
+      and (r.platform is null or s.platform = r.platform)
       and (cardinality(r.agents) = 0 or s.agent = any(r.agents))
     group by s.agent
-    having count(*) >= r.min_runs and count(*) filter (where w.is_failed) >= r.failure_share * count(*)
+    having count(*) >= r.min_runs and count(*) filter (where w.is_failed)::float8 / count(*) >= r.failure_share
   ) x
   where r.is_enabled and r.kind = 'FAILURE_RATE'
 ), raised as (
@@ -44,7 +46,7 @@ with counted as (
   from counted c
   left join muted_agents m on m.project_id = c.project_id and m.agent = c.agent and m.muted_until > now()
   where not exists (select from alerts o where o.rule_id = c.rule_id and o.agent is not distinct from c.agent
-    and o.created_at > now() - make_interval(mins => c.window_minutes))
+    and o.created_at > now() - make_interval(mins => c.window_minutes) and (o.suppressed_by is null or m.agent is not null))
   on conflict (rule_id, subject) do nothing
   returning id, project_id, rule_id, suppressed_by
 ), delivered as (${deliver('raised')})
@@ -118,4 +120,4 @@ export interface RateFacts {
 }
 
 export const rateTitle = (agent: string | null, { runs, failed }: RateFacts) =>
-  `${failed} of ${runs} runs of ${nameOfAgent(agent)} failed`
+  `${failed} of ${runs} runs ${agent === null ? 'without a name' : `of ${agent}`} failed`

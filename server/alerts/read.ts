@@ -139,6 +139,14 @@ export async function sendAgain(
   return row ? { channelId: row.channel_id as string, projectId: row.project_id as number } : null
 }
 
+/** With the sessions that they are about. That a pattern was told of is kept, but no word of it. */
+export async function forgetAlerts(sql: Sql, sessionIds: string[]): Promise<void> {
+  await sql`delete from alerts where session_id = any(${sessionIds}::uuid[]) and kind = 'FAILURE'`
+  await sql`
+    update alerts set session_id = null, failure_key = null, message = null
+    where session_id = any(${sessionIds}::uuid[])`
+}
+
 const KEPT = `interval '90 days'`
 
 /** What was told long ago goes; sessions that go take theirs along. */

@@ -3,6 +3,8 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } f
 import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
+const MIN_LENGTH = 16
+
 export class SealError extends Error {}
 
 /** AES-256-GCM; what was sealed for one owner cannot be opened as another's. */
@@ -45,29 +47,33 @@ export async function openSeal(secretKey: string | null, dataDir: string): Promi
   try {
     return new Seal((await readKey(file)) ?? (await makeKey(file)))
   } catch (error) {
+    if (error instanceof SealError) throw error
     throw new SealError(
       `SECRET_KEY is not set, and a key cannot be kept in ${file} (${(error as Error).message}). Set SECRET_KEY to 32 random characters or more.`,
     )
   }
 }
 
-const readKey = (file: string) =>
-  readFile(file, 'utf8').then(
-    (text) => text.trim() || null,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null
-      throw error
-    },
+async function readKey(file: string): Promise<string | null> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (text === null || text.trim().length >= MIN_LENGTH) return text && text.trim()
+  throw new SealError(
+    `${file} holds no whole key. Put it back from a copy; or delete it to have one made, and set the addresses of all channels again.`,
   )
+}
 
 async function makeKey(file: string): Promise<string> {
   await mkdir(dirname(file), { recursive: true })
   const own = `${file}.${randomUUID()}`
   await writeFile(own, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
   // Whole or not at all, and of two servers that start at once the first one's.
-  await link(own, file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
-  await unlink(own)
+  await link(own, file)
+    .catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+    .finally(() => unlink(own))
   return (await readKey(file))!
 }

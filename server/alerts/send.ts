@@ -1,13 +1,15 @@
 // One attempt at one receiver: over HTTP with guarded addresses, or by mail. Nothing here throws.
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { createTransport, type Transporter } from 'nodemailer'
+import net from 'node:net'
+import { createTransport } from 'nodemailer'
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent'
 import { Webhook } from 'standardwebhooks'
 import type { AlertMessage } from './alert.ts'
 import type { Target } from './channels.ts'
 import { mailOf, slackBody, webhookBody } from './formats.ts'
 import { readRetryAfter } from './retry.ts'
+import { clean, hidden, problemOf, redirectProblem, RefusedAddress, refusalOf } from './attempt-words.ts'
 
 export const ATTEMPT_TIMEOUT_MS = 10_000
 const MAX_ANSWER = 500
@@ -47,32 +49,16 @@ export interface SenderOptions {
 const GUARDED = { denyIPAddressList: ['168.63.129.16'] }
 
 export class Sender {
-  private readonly mail: Transporter | null
   private readonly guarded = {
     'http:': new RequestFilteringHttpAgent(GUARDED),
     'https:': new RequestFilteringHttpsAgent(GUARDED),
   }
   private readonly open = { 'http:': new http.Agent(), 'https:': new https.Agent() }
 
-  constructor(private readonly options: SenderOptions) {
-    this.mail =
-      options.smtp &&
-      createTransport(
-        {
-          url: options.smtp.url,
-          connectionTimeout: ATTEMPT_TIMEOUT_MS,
-          greetingTimeout: ATTEMPT_TIMEOUT_MS,
-          socketTimeout: ATTEMPT_TIMEOUT_MS,
-          dnsTimeout: ATTEMPT_TIMEOUT_MS,
-          disableFileAccess: true,
-          disableUrlAccess: true,
-        } as object,
-        { from: options.smtp.from },
-      )
-  }
+  constructor(private readonly options: SenderOptions) {}
 
   get canMail(): boolean {
-    return this.mail !== null
+    return this.options.smtp !== null
   }
 
   /**
@@ -89,7 +75,7 @@ export class Sender {
     let result: Omit<AttemptResult, 'durationMs'>
     try {
       result = await (target.kind === 'EMAIL'
-        ? raceTo(stop.signal, this.sendMail(target.to, message, id))
+        ? this.sendMail(target.to, message, id, stop.signal)
         : this.post(target, message, id, stop.signal))
     } catch (error) {
       const isStopped = stop.signal.aborted && !isLate
@@ -98,7 +84,8 @@ export class Sender {
     } finally {
       clearTimeout(timer)
     }
-    const hide = (text: string | null) => text && hidden(text, target)
+    // A secret at the cut must not be cut in two before it is looked for.
+    const hide = (text: string | null) => text && hidden(text, target).slice(0, MAX_ANSWER).toWellFormed()
     return {
       ...result,
       answer: hide(result.answer),
@@ -129,6 +116,7 @@ export class Sender {
     }
     const protocol = url.protocol as 'http:' | 'https:'
     const agents = this.options.allowedPrivateHosts.has(url.hostname) ? this.open : this.guarded
+    if (agents !== this.open && isCompatible(url.hostname)) throw new RefusedAddress()
     const request = (protocol === 'https:' ? https : http).request(url, {
       method: 'POST',
       headers,
@@ -138,6 +126,11 @@ export class Sender {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request.on('response', resolve)
       request.on('error', reject)
+      request.on('upgrade', (_response, socket) => {
+        socket.destroy()
+        reject(new Error('It answered 101, a change of protocol that nobody asked for.'))
+      })
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
       request.end(body)
     })
     const status = response.statusCode!
@@ -159,26 +152,59 @@ export class Sender {
     }
   }
 
-  private async sendMail(to: string[], message: AlertMessage, id: string): Promise<Omit<AttemptResult, 'durationMs'>> {
-    if (!this.mail) throw new Error('This server sends no mail: set SMTP_URL and SMTP_FROM.')
-    const domain = /@([^\s>]+)>?\s*$/.exec(this.options.smtp!.from)?.[1] ?? 'runwatch'
-    const info = await this.mail.sendMail({
+  private async sendMail(
+    to: string[],
+    message: AlertMessage,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<Omit<AttemptResult, 'durationMs'>> {
+    const { smtp } = this.options
+    if (!smtp) throw new Error('This server sends no mail: set SMTP_URL and SMTP_FROM.')
+    signal.throwIfAborted()
+    const domain = /@([^\s>]+)>?\s*$/.exec(smtp.from)![1]
+    const options = { url: smtp.url, disableFileAccess: true, disableUrlAccess: true, getSocket: socketUntil(signal) }
+    const sent = createTransport(options as object, { from: smtp.from }).sendMail({
       to,
       ...mailOf(message),
       messageId: `<${id}@${domain}>`,
       headers: { 'auto-submitted': 'auto-generated', 'x-runwatch-delivery': id },
     })
-    const refused = (info.rejected as string[]) ?? []
+    const stopped = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    })
+    sent.catch(() => {})
+    const info = await Promise.race([sent, stopped])
+    const said = clean(info.response ?? '')
+    const refused = (info.rejected as string[] | undefined) ?? []
     return {
+      ...NO_ANSWER,
       isDelivered: true,
-      status: Number(/^\d{3}/.exec(info.response ?? '')?.[0]) || null,
-      answer: clean(info.response ?? ''),
-      problem: refused.length > 0 ? `Not taken for ${refused.join(', ')}.` : null,
-      retryAfterMs: null,
-      isFinal: false,
+      status: Number(/^\d{3}/.exec(said)?.[0]) || null,
+      // Addresses are for admins, as answers are.
+      answer: clean(refused.length > 0 ? `${said}\nNot taken for ${refused.join(', ')}.` : said),
+      problem: refused.length > 0 ? `Not taken for ${refused.length} of ${to.length} addresses.` : null,
     }
   }
 }
+
+/** nodemailer cannot be told to stop: without its connection it does. */
+function socketUntil(signal: AbortSignal) {
+  type Options = { host?: string; port?: number | string; secure?: boolean }
+  return ({ host, port, secure }: Options, done: (error: Error | null, made?: { connection: net.Socket }) => void) => {
+    const socket = net.connect({ host: host ?? 'localhost', port: Number(port) || (secure ? 465 : 587), signal })
+    let isOpen = false
+    socket.on('error', (error) => {
+      if (!isOpen) done(error)
+    })
+    socket.once('connect', () => {
+      isOpen = true
+      done(null, { connection: socket })
+    })
+  }
+}
+
+/** ::7f00:1 once stood for 127.0.0.1; nothing public is addressed so (RFC 4291, 2.5.5.1). */
+const isCompatible = (hostname: string) => /^\[::(?!ffff:)[0-9a-f:]*\]$/i.test(hostname)
 
 /** What it says of itself is enough: a receiver that goes on and on is not listened to. */
 async function firstWords(response: IncomingMessage): Promise<string> {
@@ -195,90 +221,4 @@ async function firstWords(response: IncomingMessage): Promise<string> {
   }
   response.destroy()
   return clean(Buffer.concat(parts).toString('utf8'))
-}
-
-const clean = (text: string) => text.replaceAll('\0', '\uFFFD').trim().slice(0, MAX_ANSWER).toWellFormed()
-
-async function raceTo<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-  })
-  work.catch(() => {})
-  return Promise.race([work, aborted])
-}
-
-function redirectProblem(status: number, location: string, from: URL): string {
-  const to = URL.canParse(location, from) ? new URL(location, from).host : 'another address'
-  return `It answered ${status}, a redirect to ${to}: redirects are not followed. Set the address that it leads to.`
-}
-
-/** Of a mail server's refusal: what it said, and whether it is for good (RFC 5321: 5yz). */
-function refusalOf(error: unknown): Partial<AttemptResult> {
-  const {
-    responseCode,
-    response,
-    message = '',
-  } = error as { responseCode?: number; response?: string; message?: string }
-  if (responseCode !== undefined)
-    return {
-      status: responseCode,
-      answer: response === undefined ? null : clean(response),
-      isFinal: responseCode >= 500,
-    }
-  return { isFinal: isRefusedAddress(message) }
-}
-
-const isRefusedAddress = (message: string) => /is not allowed\. Because/.test(message)
-
-const NETWORK: Record<string, string> = {
-  ECONNREFUSED: 'Nothing listens at its address.',
-  ECONNRESET: 'It closed the connection without an answer.',
-  EPIPE: 'It closed the connection without an answer.',
-  ENOTFOUND: 'The name of its host is not known.',
-  EDNS: 'The name of its host is not known.',
-  EAI_AGAIN: 'The name of its host could not be looked up.',
-  EHOSTUNREACH: 'Its address cannot be reached.',
-  ENETUNREACH: 'Its address cannot be reached.',
-  ETIMEDOUT: 'It did not answer within 10 s.',
-  EAUTH: 'The mail server refused the user or password of SMTP_URL.',
-}
-
-function problemOf(error: unknown, isTimeout: boolean): string {
-  const { code = '', responseCode, message = '' } = error as { code?: string; responseCode?: number; message?: string }
-  if (isTimeout) return 'It did not answer within 10 s.'
-  if (isRefusedAddress(message)) {
-    return 'Its address is private or reserved, and such are not posted to. The operator can allow its host with ALLOWED_PRIVATE_HOSTS.'
-  }
-  if (NETWORK[code]) return NETWORK[code]
-  if (responseCode !== undefined) return `The mail server answered ${responseCode}.`
-  return clean(message) || 'The attempt failed.'
-}
-
-/** Receivers like to repeat where they were asked: whoever reads their answer need not learn the address. */
-function hidden(text: string, target: Target): string {
-  if (target.kind === 'EMAIL') return text
-  const url = new URL(target.url)
-  const parts = [...url.pathname.split('/'), ...url.searchParams.values()]
-  const secrets = [
-    target.url,
-    url.href,
-    url.pathname + url.search,
-    url.pathname,
-    // A part in words says nothing.
-    ...parts.filter((part) => part.length >= 8 && /\d/.test(part)),
-    url.password,
-    ...(target.kind === 'WEBHOOK' ? [target.secret, target.secret.slice('whsec_'.length)] : []),
-  ]
-  return secrets
-    .filter((secret) => secret.length >= 2)
-    .sort((a, b) => b.length - a.length)
-    .reduce((clear, secret) => clear.replaceAll(secret, '…').replaceAll(decoded(secret), '…'), text)
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

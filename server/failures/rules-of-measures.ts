@@ -5,6 +5,9 @@ import { findLoops } from './loops.ts'
 import { isWait, type Loop } from './rounds.ts'
 import { countOf, seconds, tokensText, usd } from './words.ts'
 
+/** Of the run's time; a step that took less did not hold it up. */
+const FEW_PERCENT = 10
+
 /** By ratio to the threshold. */
 export function severityByRatio(measured: number, threshold: number): Severity {
   const ratio = threshold > 0 ? measured / threshold : Infinity
@@ -56,9 +59,11 @@ export function findLatency(run: Run): Finding {
     cause: null,
     subject: null,
     sentence,
-    advice: slowest
-      ? `The longest step was "${slowest.name}" with ${seconds(slowest.durationMs!)}, ${share} % of the run: look there first. If runs may take this long, raise the limit for this agent.`
-      : 'The times of its steps are not known: send the whole execution to see where it went. If runs may take this long, raise the limit for this agent.',
+    advice: !slowest
+      ? 'The times of its steps are not known: send the whole execution to see where it went. If runs may take this long, raise the limit for this agent.'
+      : share! < FEW_PERCENT
+        ? `No step took long: the longest, "${slowest.name}", took ${seconds(slowest.durationMs!)}. The time went by between the steps: look for queues and waits. If runs may take this long, raise the limit for this agent.`
+        : `The longest step was "${slowest.name}" with ${seconds(slowest.durationMs!)}, ${share} % of the run: look there first. If runs may take this long, raise the limit for this agent.`,
     fingerprint: 'LATENCY_SPIKE',
     errorText: null,
     measured,

@@ -80,8 +80,8 @@ with w as materialized (
   select * from unnest(${unnestArguments(FAILURE_COLUMNS, FAILURES_FROM)}, $${AGENTS_AT}::text::text[])
     as f (${columnNames(FAILURE_COLUMNS)}, agent)
 ), locked as materialized (
-  select s.place, w.* from w cross join lateral (
-    select ctid as place from sessions
+  select s.place, s.was_classified, w.* from w cross join lateral (
+    select ctid as place, classified_content > 0 as was_classified from sessions
     where id = w.id and content_revision = w.content_revision and classified_content < content_revision
       and status <> 'RUNNING'
     for update skip locked) s
@@ -91,7 +91,7 @@ with w as materialized (
       .map((column) => `${column.name} = ${cast(column, 'l')}`)
       .join(', ')}
   from locked l where s.ctid = l.place
-  returning s.id, s.project_id, s.platform, s.last_event_at, s.rules_not_run
+  returning s.id, s.project_id, s.platform, s.last_event_at, s.rules_not_run, l.was_classified
 ), gone as (
   delete from failures where ctid = any(array(
     select o.ctid from done d cross join lateral (
@@ -112,7 +112,6 @@ with w as materialized (
   select distinct on (f.pattern_id) f.pattern_id, f.project_id, f.agent, f.category, f.cause, f.subject
   from f join done d on d.id = f.session_id where (select count(*) from held) >= 0 order by f.pattern_id
   on conflict (id) do nothing
-  returning id
 ), kept as (
   insert into failures (${columnNames(FAILURE_COLUMNS)}, seen_at)
   select ${FAILURE_COLUMNS.map((column) => cast(column, 'f')).join(', ')}, d.last_event_at

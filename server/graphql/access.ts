@@ -96,7 +96,7 @@ builder.mutationField('createApiKey', (t) =>
     type: CreatedApiKey,
     description: 'Makes a key.',
     args: { input: t.arg({ type: CreateApiKeyInput, required: true }) },
-    resolve: (_root, { input }, context) => {
+    resolve: async (_root, { input }, context) => {
       const name = input.name.trim()
       const project = (input.project ?? 'default').trim()
       if (name.length < 1 || name.length > 100)
@@ -105,7 +105,10 @@ builder.mutationField('createApiKey', (t) =>
         throw failure('BAD_USER_INPUT', 'A project is named with 1 to 63 letters, digits, spaces, - and _.')
       }
       if (input.scopes.length === 0) throw failure('BAD_USER_INPUT', 'A key needs at least one scope.')
-      return context.access.keys.create({ name, scopes: [...new Set(input.scopes)], project })
+      const created = await context.access.keys.create({ name, scopes: [...new Set(input.scopes)], project })
+      // It may have made the project.
+      await context.projects.load()
+      return created
     },
   }),
 )

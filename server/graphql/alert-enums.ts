@@ -36,6 +36,7 @@ export const SuppressedBy = builder.enumType('SuppressedBy', {
     AGENT_MUTED: { description: 'The agent was muted.' },
     COOLDOWN: { description: 'The rule told of the same pattern a short while before.' },
     CHANNEL_OFF: { description: 'The channel was switched off or deleted.' },
+    RULE_OFF: { description: 'The rule was switched off or deleted before.' },
     FAILURE_GONE: {
       description: 'The run was classified anew before anybody was told, and the failure was not found again.',
     },

@@ -98,6 +98,15 @@ const NEW: RuleSettings = {
   windowMinutes: null,
 }
 
+/** What belongs to another kind is a mistake of whoever fills it in. */
+function misplaced(kind: RuleSettings['kind'], input: Input): string | null {
+  const ofRates = (['failureShare', 'minRuns', 'windowMinutes'] as const).find((field) => input[field] != null)
+  if (ofRates && kind !== 'FAILURE_RATE') return `${ofRates} belongs to rules of the kind FAILURE_RATE, not ${kind}.`
+  if (input.cooldownMinutes && kind !== 'FAILURE')
+    return `cooldownMinutes belongs to rules of the kind FAILURE, not ${kind}.`
+  return null
+}
+
 function merged(before: RuleSettings, input: Input): RuleSettings {
   const kind = input.kind ?? before.kind
   const isRate = kind === 'FAILURE_RATE'
@@ -110,17 +119,23 @@ function merged(before: RuleSettings, input: Input): RuleSettings {
     agents: [...new Set(input.agents ?? before.agents)],
     platform: input.platform === undefined ? before.platform : input.platform,
     channelIds: [...new Set(input.channels?.map(channelUuid) ?? before.channelIds)],
-    cooldownMinutes: input.cooldownMinutes ?? (kind === 'FAILURE' ? before.cooldownMinutes : 0),
+    cooldownMinutes: kind === 'FAILURE' ? (input.cooldownMinutes ?? before.cooldownMinutes) : 0,
     failureShare: isRate ? (input.failureShare ?? before.failureShare ?? 0.5) : null,
     minRuns: isRate ? (input.minRuns ?? before.minRuns ?? 10) : null,
     windowMinutes: isRate ? (input.windowMinutes ?? before.windowMinutes ?? 60) : null,
   }
 }
 
-async function problemOf(rule: RuleSettings, projectId: number, context: Context): Promise<string | null> {
-  const known = await channelsOf({ projectId, channelIds: rule.channelIds }, context)
-  if (known.length < rule.channelIds.length) return 'channels names one that is not there, or is of another project.'
-  return ruleProblem(rule)
+async function problemOf(
+  rule: RuleSettings,
+  input: Input,
+  projectId: number,
+  context: Context,
+): Promise<string | null> {
+  const known = new Set((await channelsOf({ projectId, channelIds: rule.channelIds }, context)).map(({ id }) => id))
+  const unknown = rule.channelIds.find((id) => !known.has(id))
+  if (unknown !== undefined) return `channels names "${unknown}", which is not there or is of another project.`
+  return misplaced(rule.kind, input) ?? ruleProblem(rule)
 }
 
 async function find(id: string | number, context: Context): Promise<Row> {
@@ -131,9 +146,11 @@ async function find(id: string | number, context: Context): Promise<Row> {
 
 async function save(before: Row | null, projectId: number, input: Input, context: Context): Promise<Row> {
   const rule = merged(before ?? NEW, input)
-  const problem = await problemOf(rule, projectId, context)
+  const problem = await problemOf(rule, input, projectId, context)
   if (problem) throw failure('BAD_USER_INPUT', problem)
-  return context.alertRules.save(before?.id ?? null, projectId, rule, whoAsks(context))
+  const saved = await context.alertRules.save(before?.id ?? null, projectId, rule, whoAsks(context))
+  if (!saved) throw failure('NOT_FOUND', 'There is no such alert rule.')
+  return saved
 }
 
 builder.mutationField('createAlertRule', (t) =>
@@ -203,7 +220,7 @@ builder.queryField('describeAlertRule', (t) =>
       const projectId = before?.projectId ?? projectNamed(context, project ?? 'default').id
       const rule = merged(before ?? NEW, input)
       const channels = await channelsOf({ projectId, channelIds: rule.channelIds }, context)
-      const problem = await problemOf(rule, projectId, context)
+      const problem = await problemOf(rule, input, projectId, context)
       return {
         sentence: ruleSentence(
           rule,

@@ -35,6 +35,10 @@ builder.node(Channel, {
       description: 'The last characters of the secret that webhooks are signed with; null for others.',
     }),
     isEnabled: t.exposeBoolean('isEnabled', { description: 'It tells.' }),
+    problem: t.exposeString('problem', {
+      nullable: true,
+      description: 'Why this server cannot open its address, for people; null where it can.',
+    }),
     pausedUntil: t.expose('pausedUntil', {
       type: 'DateTime',
       nullable: true,
@@ -165,6 +169,7 @@ builder.mutationField('updateChannel', (t) =>
       checkFields(channel.kind, input)
       const isOther = input.url != null || input.secret != null || input.to != null
       const before = isOther ? await opened(channel, context) : null
+      if (isOther && !before && (channel.kind === 'EMAIL' ? input.to : input.url) == null) throw bad(channel.problem!)
       const target = isOther ? targetOf(channel.kind, input, before) : null
       if (target) checkTarget(target, context)
       const isEnabled = input.isEnabled ?? channel.isEnabled

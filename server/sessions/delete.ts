@@ -1,4 +1,5 @@
 // How sessions are deleted: with their events, failures and alerts in one transaction, in batches small enough that nobody waits for them.
+import { forgetAlerts } from '../alerts/read.ts'
 import type { Sql } from '../database/connect.ts'
 import { patternNotice, type PatternNotice } from '../failures/failure.ts'
 import { dropEmptyPatterns } from '../failures/patterns.ts'
@@ -33,7 +34,10 @@ export async function deleteSessions(
       returning id, project_id, (first_seen_at at time zone 'UTC')::date::text as day`
     const failures = await tx`
       delete from failures where session_id = any(${rows.map((row) => row.id as string)}::uuid[]) returning project_id, pattern_id`
-    await tx`delete from alerts where session_id = any(${rows.map((row) => row.id as string)}::uuid[])`
+    await forgetAlerts(
+      tx as unknown as Sql,
+      rows.map((row) => row.id as string),
+    )
     const patterns = [...new Set(failures.map(patternNotice))]
     if (withEvents) {
       for (const day of new Set(rows.map((row) => row.day as string))) {
