@@ -96,7 +96,7 @@ create table alerts (
   unique (rule_id, subject)
 );
 create index alerts_of_session on alerts (session_id) where session_id is not null;
-create index alerts_of_pattern on alerts (rule_id, pattern_id, created_at desc);
+create index alerts_of_pattern on alerts (pattern_id, rule_id, created_at desc) where pattern_id is not null;
 create index alerts_by_time on alerts (created_at);
 
 -- One alert to one channel.

@@ -34,7 +34,8 @@ export function ruleProblem(rule: RuleSettings): string | null {
     return `name must have 1 to ${LIMITS.name} characters, not ${name.length}.`
   if (agents.length > LIMITS.agents) return `agents takes at most ${LIMITS.agents} names, not ${agents.length}.`
   const wrong = agents.find((one) => one.trim().length < 1 || one.length > 500)
-  if (wrong !== undefined) return `agents must be names of 1 to 500 characters, not "${wrong.slice(0, 80)}".`
+  if (wrong !== undefined)
+    return `agents must be names of 1 to 500 characters, not ${wrong.trim().length && wrong.length} ("${wrong.slice(0, 80)}").`
   if (channelIds.length > LIMITS.channels) return `channels takes at most ${LIMITS.channels}, not ${channelIds.length}.`
   if (isEnabled && channelIds.length === 0) return 'A rule that is switched on needs at least one channel to tell.'
   const whole = (field: 'cooldownMinutes' | 'minRuns' | 'windowMinutes', least: number) =>
@@ -125,21 +126,17 @@ export class AlertRules {
     if (rule.kind === 'FAILURE_RATE') return null
     const { sql } = this
     const since = new Date(Date.now() - days * 86_400_000)
-    const isNew = rule.kind === 'NEW_PATTERN'
     const [row] = await sql`
-      select count(distinct ${isNew ? sql`f.pattern_id` : sql`f.session_id`})::int as occasions
-      from failures f join sessions s on s.id = f.session_id
+      select count(distinct f.session_id)::int as runs,
+        (count(distinct f.pattern_id) filter (where not exists (select from failures o
+          where o.pattern_id = f.pattern_id and o.seen_at < ${since}))
+        + count(distinct f.pattern_id) filter (where p.resolved_at >= ${since} and f.seen_at > p.resolved_at))::int as patterns
+      from failures f join sessions s on s.id = f.session_id left join failure_patterns p on p.id = f.pattern_id
       where f.project_id = ${projectId} and f.seen_at >= ${since} and f.severity >= ${rankOfSeverity(rule.minSeverity)}
         ${rule.categories.length > 0 ? sql`and f.category = any(${rule.categories})` : sql``}
         ${rule.agents.length > 0 ? sql`and s.agent = any(${rule.agents})` : sql``}
-        ${rule.platform ? sql`and s.platform = ${rule.platform}` : sql``}
-        ${
-          isNew
-            ? sql`and (not exists (select from failures o where o.pattern_id = f.pattern_id and o.seen_at < ${since})
-              or exists (select from failure_patterns p where p.id = f.pattern_id and p.resolved_at between ${since} and f.seen_at))`
-            : sql``
-        }`
-    return row!.occasions
+        ${rule.platform ? sql`and s.platform = ${rule.platform}` : sql``}`
+    return rule.kind === 'NEW_PATTERN' ? row!.patterns : row!.runs
   }
 
   /** Names of agents that nobody is told of now. */

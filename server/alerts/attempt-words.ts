@@ -37,7 +37,7 @@ const PROBLEMS: Record<string, string> = {
   ETIMEDOUT: SILENT,
   EAUTH: 'The mail server refused the user or password of SMTP_URL.',
   ETLS: 'No secure connection to the mail server could be made.',
-  ECONNECTION: 'The mail server closed the connection without an answer.',
+  ECONNECTION: CLOSED,
   ESOCKET: 'The connection to the mail server failed.',
 }
 
@@ -47,6 +47,7 @@ export function problemOf(error: unknown, isLate: boolean): string {
   if (isRefusedAddress(error)) {
     return 'Its address is private or reserved, and such are not posted to. The operator can allow its host with ALLOWED_PRIVATE_HOSTS.'
   }
+  if (/certificate/i.test(message ?? '')) return clean(`Its certificate is not trusted: ${message}`)
   // Of nodemailer's own words the cause is only in the text.
   const cause = /\bE[A-Z_]{4,}\b/.exec(message ?? '')?.[0] ?? ''
   const known = PROBLEMS[code === 'ESOCKET' ? (PROBLEMS[cause] ? cause : code) : code]

@@ -14,8 +14,11 @@ const SWEEP_EVERY_MS = 1_000
 const LEASE_MS = ATTEMPT_TIMEOUT_MS + 5_000
 const CLOSE_WITHIN_MS = 3_000
 const FINISH_WITHIN_MS = 1_500
-const SETTLE_TRIES = 4
+/** A restart of Postgres is over by then; so is the lease. */
+const SETTLE_WITHIN_MS = 12_000
 const SETTLE_AGAIN_MS = 500
+/** A connection that fell silent must not hold up all channels. */
+const ANSWER_WITHIN_MS = 3_000
 /** A receiver that asks for a pause holds up its own channel, and no longer than this. */
 const MAX_CHANNEL_PAUSE_MS = 3_600_000
 
@@ -90,8 +93,7 @@ export class Courier {
   /** Begins to look for what is due: retries, and what a crash or another server left. */
   start(): void {
     const sweep = () => {
-      void this.options.sql
-        .unsafe(FIND_DUE)
+      void withDeadline(this.options.sql.unsafe(FIND_DUE), ANSWER_WITHIN_MS)
         .then((rows) => this.wake(rows.map((row) => row.id as string)))
         .catch((error: unknown) => this.options.onError(error, 'due deliveries could not be looked for'))
         .then(() => {
@@ -139,7 +141,8 @@ export class Courier {
       try {
         const channelIds = free.map(({ id }) => id)
         const places = free.map((one) => one.places)
-        const rows = await this.options.sql.unsafe(CLAIM, [channelIds, places, LEASE_MS], { prepare: true })
+        const claim = this.options.sql.unsafe(CLAIM, [channelIds, places, LEASE_MS], { prepare: true })
+        const rows = await withDeadline(claim, ANSWER_WITHIN_MS)
         const taken = rows.map(takenOf)
         if (taken.length > 0) this.options.onChanged(taken.map(noticeOf))
         for (const one of taken) this.begin(one)
@@ -178,7 +181,7 @@ export class Courier {
     try {
       const message = taken.message ?? (await this.compose(alert))
       const target = channels.open(channelId, sealed)
-      result = message && (await sender.send(target, message, `msg_${id}`, stop))
+      result = message && (await sender.send(target, message, `msg_${id}`, stop.signal))
     } catch (error) {
       const isSealed = error instanceof SealError
       if (!isSealed) onError(error, 'the message of an alert could not be made')
@@ -224,11 +227,12 @@ export class Courier {
 
   /** A receiver that has taken it must not get it again only because the database was away for a moment. */
   private async settle(taken: Taken, result: AttemptResult): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
+    const began = performance.now()
+    for (;;) {
       try {
-        return await this.write(taken, result)
+        return await withDeadline(this.write(taken, result), ANSWER_WITHIN_MS)
       } catch (error) {
-        if (tries === SETTLE_TRIES) throw error
+        if (this.isStopped || performance.now() - began > SETTLE_WITHIN_MS) throw error
         await new Promise((resolve) => setTimeout(resolve, SETTLE_AGAIN_MS))
       }
     }
@@ -254,7 +258,7 @@ export class Courier {
         // Only the last attempt decides: another may have begun when nothing was heard of this one.
         await tx`
           update deliveries set next_attempt_at = now() + ${pauseMs} * interval '1 millisecond',
-            retries = retries + ${isCutOff ? 0 : 1}
+            retries = ${retries + (isCutOff ? 0 : 1)}
           where id = ${id} and state = 'QUEUED' and attempt_count = ${number}`
       }
       await tx`

@@ -7,8 +7,8 @@ const NEWS_AGAIN_FOR = `interval '15 minutes'`
 
 /**
  * Steps of a statement that has written failures before: \`f\` (failures that were found, with \`agent\`), \`done\` (sessions
- * that were written: id, project_id, platform, was_classified) and \`kept\` (failures that were written: session_id,
- * failure_key, seen_at).
+ * that were written: id, project_id, platform, was_classified), \`kept\` (failures that were written: session_id,
+ * failure_key, seen_at) and \`moved\` (those of them that had another pattern before).
  *
  * Of the failures of one subject the worst that nothing keeps back stands for it. An alert that nobody was told of gives way
  * to one that people should hear of: of another failure while the first attempt is not made, and of one that is new in the
@@ -43,6 +43,8 @@ candidates as materialized (
     and (cardinality(r.categories) = 0 or f.category = any(r.categories))
     and (cardinality(r.agents) = 0 or f.agent = any(r.agents))
     and (r.platform is null or r.platform = d.platform)
+    -- What had another agent's pattern until now is not new.
+    and not (r.kind = 'NEW_PATTERN' and exists (select from moved v where v.session_id = k.session_id and v.failure_key = k.failure_key))
     and (x.id is null or x.told_at is null and (x.suppressed_by is null or k.seen_at > x.seen_at or f.severity > x.severity))
 ), tellers as materialized (
   -- Of runs that are written together one tells of a pattern, and the others cool down.
@@ -57,7 +59,7 @@ candidates as materialized (
   from candidates c left join tellers t on t.rule_id = c.rule_id and t.pattern_id = c.pattern_id and t.subject <> c.subject
   cross join lateral (select coalesce(c.suppressed_by, case when t.subject is not null then 'COOLDOWN' end) as suppressed_by) w
   order by c.rule_id, c.subject, w.suppressed_by nulls first, c.place
-  on conflict (rule_id, subject) do update set suppressed_by = null, failure_key = excluded.failure_key,
+  on conflict (rule_id, subject) do update set suppressed_by = null, session_id = excluded.session_id, failure_key = excluded.failure_key,
     pattern_id = excluded.pattern_id, severity = excluded.severity, category = excluded.category, seen_at = excluded.seen_at
     where alerts.told_at is null and excluded.suppressed_by is null
   returning id, project_id, rule_id, suppressed_by

@@ -60,7 +60,8 @@ const RUNNING_FOR = `interval '15 seconds'`
 const columns = (sql: Sql) => sql`
   d.id, d.project_id, d.alert_id, a.rule_id, r.name as rule, d.channel_id, c.name as channel, c.kind as channel_kind, a.kind,
   a.session_id, a.pattern_id, a.agent, a.severity, a.category, a.facts, coalesce(a.message->>'title', f.title) as title,
-  d.state, d.suppressed_by, d.attempt_count, case when coalesce(t.is_running, false) then null else d.next_attempt_at end as next_attempt_at,
+  d.state, d.suppressed_by, d.attempt_count, case when not coalesce(t.is_running, false) and d.next_attempt_at is not null
+    then greatest(d.next_attempt_at, c.paused_until) end as next_attempt_at,
   d.state = 'QUEUED' and coalesce(t.is_running, false) as is_trying, d.created_at, a.created_at as alerted_at, d.settled_at,
   e.status as last_status, e.problem as last_problem`
 
@@ -120,23 +121,33 @@ export async function readAttempts(sql: Sql, ids: readonly string[]): Promise<At
   return ids.map((id) => rows.filter(({ deliveryId }) => deliveryId === id))
 }
 
+/** What came of asking for one to be sent again; `channel-off` and `underway` changed nothing. */
+export type SentAgain = { channelId: string; projectId: number } | 'not-there' | 'settled' | 'channel-off' | 'underway'
+
 /**
- * Queues one again that was given up, from the start of its pauses; one that waits for its next attempt is due now.
- * @returns null where there is none, or it is neither
+ * Queues one again that was given up, from the start of its pauses; one that waits for its next attempt is due now, also
+ * where its receiver asked for a pause: a person knows better.
  */
-export async function sendAgain(
-  sql: Sql,
-  id: string,
-  projectIds: number[],
-): Promise<{ channelId: string; projectId: number } | null> {
-  const [row] = await sql`
-    update deliveries d set state = 'QUEUED', retries = 0, queued_at = now(), next_attempt_at = now(), settled_at = null
-    from channels c
-    where d.id = ${id} and d.project_id = any(${projectIds}::int2[]) and c.id = d.channel_id and c.is_enabled
-      and (d.state = 'FAILED' or d.state = 'QUEUED' and not exists (select from delivery_attempts t
-        where t.delivery_id = d.id and t.number = d.attempt_count and t.duration_ms is null))
-    returning d.channel_id, d.project_id`
-  return row ? { channelId: row.channel_id as string, projectId: row.project_id as number } : null
+export async function sendAgain(sql: Sql, id: string, projectIds: number[]): Promise<SentAgain> {
+  return await sql.begin(async (tx) => {
+    // Locked first and looked at in a second statement, which sees an attempt that was begun meanwhile.
+    await tx`select from deliveries where id = ${id} for update`
+    const [row] = await tx`
+      select d.channel_id, d.project_id, d.state, c.is_enabled, exists (select from delivery_attempts t
+        where t.delivery_id = d.id and t.number = d.attempt_count and t.duration_ms is null
+          and t.started_at > now() - ${sql.unsafe(RUNNING_FOR)}) as is_underway
+      from deliveries d join channels c on c.id = d.channel_id
+      where d.id = ${id} and d.project_id = any(${projectIds}::int2[])`
+    if (!row) return 'not-there'
+    if (row.state !== 'FAILED' && row.state !== 'QUEUED') return 'settled'
+    if (!row.is_enabled) return 'channel-off'
+    if (row.is_underway) return 'underway'
+    await tx`
+      update deliveries set state = 'QUEUED', retries = 0, queued_at = now(), next_attempt_at = now(), settled_at = null
+      where id = ${id}`
+    await tx`update channels set paused_until = null where id = ${row.channel_id} and paused_until is not null`
+    return { channelId: row.channel_id as string, projectId: row.project_id as number }
+  })
 }
 
 /** With the sessions that they are about. That a pattern was told of is kept, but no word of it. */

@@ -35,11 +35,10 @@ export function pauseAfter(
   return Math.min(Math.max(planned, retryAfterMs ?? 0) * (1 + JITTER * random), left)
 }
 
-/** Seconds or an HTTP date (RFC 9110, 10.2.3); null where it is neither. */
+/** Seconds, or a date in one of the three forms of HTTP (RFC 9110, 10.2.3 and 5.6.7); null where it is neither. */
 export function readRetryAfter(header: string | undefined, now: number): number | null {
-  if (header === undefined) return null
-  const text = header.trim()
+  const text = header?.trim() ?? ''
   if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND
-  const at = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : NaN
+  const at = /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text.endsWith(' GMT') ? text : `${text} GMT`) : NaN
   return Number.isNaN(at) ? null : Math.max(0, at - now)
 }

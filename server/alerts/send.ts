@@ -7,6 +7,7 @@ import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-f
 import { Webhook } from 'standardwebhooks'
 import type { AlertMessage } from './alert.ts'
 import type { Target } from './channels.ts'
+import { lookup } from './lookup.ts'
 import { mailOf, slackBody, webhookBody } from './formats.ts'
 import { readRetryAfter } from './retry.ts'
 import { clean, hidden, problemOf, redirectProblem, RefusedAddress, refusalOf } from './attempt-words.ts'
@@ -63,26 +64,32 @@ export class Sender {
 
   /**
    * @param id the same for every attempt of a delivery, so that a receiver can tell a repeat
-   * @param stop ends the attempt, as its 10 s do
+   * @param signal ends the attempt, as its 10 s do
    */
-  async send(target: Target, message: AlertMessage, id: string, stop = new AbortController()): Promise<AttemptResult> {
+  async send(target: Target, message: AlertMessage, id: string, signal?: AbortSignal): Promise<AttemptResult> {
     const began = performance.now()
+    const ended = new AbortController()
+    const stop = () => ended.abort()
     let isLate = false
     const timer = setTimeout(() => {
       isLate = true
-      stop.abort()
+      stop()
     }, ATTEMPT_TIMEOUT_MS)
+    signal?.addEventListener('abort', stop)
     let result: Omit<AttemptResult, 'durationMs'>
     try {
+      if (signal?.aborted) stop()
+      ended.signal.throwIfAborted()
       result = await (target.kind === 'EMAIL'
-        ? this.sendMail(target.to, message, id, stop.signal)
-        : this.post(target, message, id, stop.signal))
+        ? this.sendMail(target.to, message, id, ended.signal)
+        : this.post(target, message, id, ended.signal))
     } catch (error) {
-      const isStopped = stop.signal.aborted && !isLate
+      const isStopped = ended.signal.aborted && !isLate
       const problem = isStopped ? 'The server was stopped during the attempt.' : problemOf(error, isLate)
       result = { ...NO_ANSWER, ...refusalOf(error), problem }
     } finally {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', stop)
     }
     // A secret at the cut must not be cut in two before it is looked for.
     const hide = (text: string | null) => text && hidden(text, target).slice(0, MAX_ANSWER).toWellFormed()
@@ -121,6 +128,7 @@ export class Sender {
       method: 'POST',
       headers,
       agent: agents[protocol],
+      lookup,
       signal,
     })
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -160,7 +168,6 @@ export class Sender {
   ): Promise<Omit<AttemptResult, 'durationMs'>> {
     const { smtp } = this.options
     if (!smtp) throw new Error('This server sends no mail: set SMTP_URL and SMTP_FROM.')
-    signal.throwIfAborted()
     const domain = /@([^\s>]+)>?\s*$/.exec(smtp.from)![1]
     const options = { url: smtp.url, disableFileAccess: true, disableUrlAccess: true, getSocket: socketUntil(signal) }
     const sent = createTransport(options as object, { from: smtp.from }).sendMail({
@@ -191,7 +198,12 @@ export class Sender {
 function socketUntil(signal: AbortSignal) {
   type Options = { host?: string; port?: number | string; secure?: boolean }
   return ({ host, port, secure }: Options, done: (error: Error | null, made?: { connection: net.Socket }) => void) => {
-    const socket = net.connect({ host: host ?? 'localhost', port: Number(port) || (secure ? 465 : 587), signal })
+    const socket = net.connect({
+      host: host ?? 'localhost',
+      port: Number(port) || (secure ? 465 : 587),
+      lookup,
+      signal,
+    })
     let isOpen = false
     socket.on('error', (error) => {
       if (!isOpen) done(error)

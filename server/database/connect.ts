@@ -90,9 +90,9 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
     const answer = await health.ask()
     if (answer === 'yes' && wasSilent) {
       // What was asked meanwhile may never be answered. A write is tried again, so it need not be waited for.
-      // So is what a session is classified as.
-      for (const pool of [reads, jobs, alerts, log]) pool.replace(false)
-      for (const pool of [ingest, classify]) pool.replace(true)
+      // So is what a session is classified as, and who is told.
+      for (const pool of [reads, jobs, log]) pool.replace(false)
+      for (const pool of [ingest, classify, alerts]) pool.replace(true)
     }
     if (answer !== 'no') wasSilent = answer === 'silence'
     return answer === 'yes'

@@ -152,10 +152,15 @@ export async function dropEmptyPatterns(sql: Sql, patterns: PatternNotice[]): Pr
   const ids = patterns.map((notice) => readNotice(notice).id)
   await sql.begin(async (tx) => {
     const held = await tx`select id from failure_patterns where id = any(${ids}::uuid[]) order by id for update`
+    // Comes it back, it is new, and told of as such.
     await tx`
-      delete from failure_patterns p where id = any(${held.map(({ id }) => id as string)}::uuid[])
-        and resolved_at is null and coalesce(muted_until < now(), true)
-        and not exists (select from failures f where f.pattern_id = p.id)`
+      with gone as (
+        delete from failure_patterns p where id = any(${held.map(({ id }) => id as string)}::uuid[])
+          and resolved_at is null and coalesce(muted_until < now(), true)
+          and not exists (select from failures f where f.pattern_id = p.id)
+        returning id
+      )
+      delete from alerts where pattern_id in (select id from gone) and kind = 'NEW_PATTERN'`
   })
 }
 

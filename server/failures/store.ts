@@ -101,7 +101,7 @@ with w as materialized (
   returning project_id, pattern_id
 ), moved as (
   -- Of an agent whose name came later the pattern is another.
-  select o.project_id, o.pattern_id from f join done d on d.id = f.session_id cross join lateral (
+  select f.session_id, f.failure_key, o.project_id, o.pattern_id from f join done d on d.id = f.session_id cross join lateral (
     select project_id, pattern_id from failures where session_id = f.session_id and failure_key = f.failure_key offset 0) o
   where o.pattern_id <> f.pattern_id
 ), held as materialized (

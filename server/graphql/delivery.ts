@@ -49,6 +49,7 @@ const Alert = builder.objectRef<DeliveryRow>('Alert').implement({
       resolve: ({ title, facts, agent }) => title ?? (facts ? rateTitle(agent, facts) : 'A failure that is not found any more'),
     }),
     rule: t.exposeString('rule', { description: 'Name of the rule that told.' }),
+    ruleId: t.globalID({ description: 'Global id of the rule.', resolve: ({ ruleId }) => ({ type: 'AlertRule', id: ruleId }) }),
     agent: t.exposeString('agent', { nullable: true, description: 'The agent; null stands for sessions without a name.' }),
     severity: t.field({ type: Severity, nullable: true, description: 'The worst.', resolve: ({ severity }) => (severity === null ? null : severityOf(severity)) }),
     category: t.expose('category', { type: FailureCategory, nullable: true, description: 'Of the failure; null for rates.' }),
@@ -70,6 +71,7 @@ builder.node(Delivery, {
     project: t.string({ description: 'The project.', resolve: ({ projectId }, _args, context) => context.projectNames.get(projectId) ?? '' }),
     alert: t.field({ type: Alert, description: 'Of what is told.', resolve: (delivery) => delivery }),
     channel: t.exposeString('channel', { description: 'Name of the channel.' }),
+    channelId: t.globalID({ description: 'Global id of the channel.', resolve: ({ channelId }) => ({ type: 'Channel', id: channelId }) }),
     channelKind: t.expose('channelKind', { type: ChannelKind, description: 'How it tells.' }),
     state: t.expose('state', { type: DeliveryState, description: 'What became of it.' }),
     suppressedBy: t.expose('suppressedBy', { type: SuppressedBy, nullable: true, description: 'Why nobody was told.' }),
@@ -153,6 +155,12 @@ builder.queryField('deliveries', (t) =>
   }),
 )
 
+const NOT_AGAIN = {
+  settled: 'It was sent or suppressed: only one that was given up or waits can be sent again.',
+  'channel-off': 'Its channel is switched off or deleted.',
+  underway: 'An attempt is being made at this moment.',
+}
+
 builder.mutationField('sendDeliveryAgain', (t) =>
   t.field({
     type: Delivery,
@@ -162,18 +170,11 @@ builder.mutationField('sendDeliveryAgain', (t) =>
     resolve: async (_root, { id }, context) => {
       const uuid = deliveryUuid(id)
       const queued = await sendAgain(context.jobs, uuid, context.projectIds)
+      if (queued === 'not-there') throw failure('NOT_FOUND', 'There is no such delivery.')
+      if (typeof queued === 'string') throw failure('BAD_USER_INPUT', NOT_AGAIN[queued])
       const [row] = await readDeliveriesById(context.sql, [uuid])
-      if (!row || !context.projectIds.includes(row.projectId)) throw failure('NOT_FOUND', 'There is no such delivery.')
-      if (!queued) {
-        throw failure(
-          'BAD_USER_INPUT',
-          row.state === 'FAILED' || row.state === 'QUEUED'
-            ? 'Its channel is switched off, or an attempt is being made.'
-            : `It is ${row.state === 'SENT' ? 'sent' : 'suppressed'}: only one that was given up or waits can be sent again.`,
-        )
-      }
       context.deliveriesQueued([{ id: uuid, ...queued }])
-      return row
+      return row!
     },
   }),
 )

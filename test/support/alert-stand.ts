@@ -11,6 +11,9 @@ export const DELIVERY = `id channel channelKind state suppressedBy isTrying atte
   alert { alertId: id kind title rule agent severity category session { externalId } }
   attempts { number startedAt durationMs isDelivered status answer problem }`
 
+/** What the API shows of one. */
+type Seen = { id: string; name: string; sentence: string } & Record<string, any>
+
 export async function alertStand(options: Parameters<typeof startServer>[0] = {}) {
   const server = await startServer({ ...options, env: { ...ALERT_ENV, ...options.env } })
   return { server, ...(await alertsOf(server)) }
@@ -50,14 +53,14 @@ export async function alertsOf(server: TestServer) {
           `mutation ($input: AlertRuleInput!, $project: String) { createAlertRule(input: $input, project: $project) { ${RULE} } }`,
           { input: { name: 'A rule', isEnabled: true, ...input }, project },
         )
-      ).createAlertRule,
+      ).createAlertRule as Seen,
     changeRule: async (id: string, input: object) =>
       (
         await ask(
           `mutation ($id: ID!, $input: AlertRuleInput!) { updateAlertRule(id: $id, input: $input) { ${RULE} } }`,
           { id, input },
         )
-      ).updateAlertRule,
+      ).updateAlertRule as Seen,
     rules: async () => (await ask(`{ alertRules { ${RULE} } }`)).alertRules as any[],
     test: async (id: string) =>
       (
