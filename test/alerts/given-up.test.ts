@@ -77,7 +77,7 @@ test('each attempt is logged, each pause is longer, then it is given up, and sen
   expect(one.asked.length).toBe(11)
   expect(new Set(one.asked.map(({ id }) => id))).toEqual(new Set([`msg_${uuidOf(sent.id)}`]))
   expect(new Set(one.asked.map(({ body }) => JSON.stringify(body))).size).toBe(1)
-  await expect(sentAgain(sent.id)).rejects.toThrow('It is sent')
+  await expect(sentAgain(sent.id)).rejects.toThrow('It was sent or suppressed')
 })
 
 test('after a day it is given up, however few attempts there were, and the last is made when the day is over', async () => {
@@ -99,7 +99,7 @@ test('nobody sends again what is being tried, nor what is just being taken to it
     const [delivery] = await stand.deliveries({ channel })
     return delivery?.isTrying && one.asked.length === 1 && delivery
   })
-  await expect(sentAgain(trying.id)).rejects.toThrow('an attempt is being made')
+  await expect(sentAgain(trying.id)).rejects.toThrow('An attempt is being made')
   one.release(reply(410))
   await soon(async () => (await stand.deliveries({ channel, states: ['FAILED'] }))[0])
   one.answers(hang)

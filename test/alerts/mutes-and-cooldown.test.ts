@@ -122,6 +122,7 @@ describe('the cooldown of a rule', () => {
     const rule = await stand.rule({ agents: ['Beside'], cooldownMinutes: 60 })
     for (const id of ['beside-old-1', 'beside-old-2', 'beside-old-3', 'beside-old-4', 'beside-old-5']) {
       await stand.postA(failed(id, 'Beside'))
+      await rule.settled()
       await ageAlerts(rule.uuid, 61)
     }
     expect(await rule.toldOf()).toHaveLength(5)
