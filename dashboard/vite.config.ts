@@ -40,7 +40,13 @@ export default defineConfig({
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
     // What every page needs is one file too: cut by who shares what, it is a kilobyte larger.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'main', test: /dashboard[\\/]main\.ts$/ }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: { groups: [{ name: 'main', test: /dashboard[\\/]main\.ts$/ }] },
+        // The names of the fonts stand in the style sheet.
+        assetFileNames: 'assets/[hash][extname]',
+      },
+    },
   },
   server: {
     proxy: {

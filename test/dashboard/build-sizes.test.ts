@@ -1,4 +1,6 @@
 // What a browser loads, packed as it is sent: the first page stays small, and so does every page that is opened later.
+// What a later page takes from Svelte is in the first page's script all the same: spread or rest attributes of an element
+// cost 1.7 KB there, bind:group, bind:checked and bind:clientWidth some 0.3 KB each. Written out they cost nothing.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
