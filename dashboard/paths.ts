@@ -9,6 +9,7 @@ export type Route =
   | { page: 'agents' }
   | { page: 'failures' }
   | { page: 'ingest-log' }
+  | { page: 'alerts'; section: '' | 'deliveries' }
   | { page: 'settings'; section: '' | 'thresholds' | 'prices' }
   | { page: 'sign-in' }
   | { page: 'set-up' }
@@ -32,6 +33,9 @@ export const paths = {
   },
   /** With `pattern=` and its id one is open. */
   failures: (query = new URLSearchParams()) => withQuery('/failures', query),
+  /** With `rule=` or `channel=` and an id, or `new`, its form is open. */
+  alerts: (query = new URLSearchParams()) => withQuery('/alerts', query),
+  deliveries: (query = new URLSearchParams()) => withQuery('/alerts/deliveries', query),
   settings: () => '/settings',
   thresholds: (query = new URLSearchParams()) => withQuery('/settings/thresholds', query),
   prices: () => '/settings/prices',
@@ -44,7 +48,8 @@ export function readRoute(pathname: string): Route {
   const [, first = '', second, ...rest] = pathname.replace(/\/+$/, '').split('/')
   if (rest.length > 0) return { page: 'unknown' }
   if (first === 'sessions' && second) return { page: 'session', id: decode(second) }
-  if (first === 'settings' && !second) return { page: first, section: '' }
+  if ((first === 'settings' || first === 'alerts') && !second) return { page: first, section: '' }
+  if (first === 'alerts' && second === 'deliveries') return { page: first, section: second }
   if (first === 'settings' && (second === 'thresholds' || second === 'prices')) return { page: first, section: second }
   if (second) return { page: 'unknown' }
   if (first === '' || first === 'sessions') return { page: 'sessions' }

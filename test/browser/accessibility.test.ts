@@ -66,6 +66,8 @@ const PAGES = [
   'pattern',
   'thresholds',
   'prices',
+  'alerts',
+  'alertForms',
 ] as const
 const pathOf = (name: (typeof PAGES)[number]) =>
   ({
@@ -85,6 +87,8 @@ const pathOf = (name: (typeof PAGES)[number]) =>
     pattern: paths.pattern!,
     thresholds: paths.thresholds!,
     prices: '/settings/prices',
+    alerts: '/alerts',
+    alertForms: '/alerts?channel=new',
   })[name]
 
 test.each(
@@ -102,7 +106,14 @@ test.each(
   else if (name === 'request') await page.locator('mark').first().waitFor()
   else if (name === 'settings' || name === 'readOnly') await page.getByLabel('Mask credentials').waitFor()
   else if (name === 'prices') await page.getByRole('heading', { name: 'Own prices' }).waitFor()
-  else if (name === 'deletion')
+  else if (name === 'alerts') {
+    await page.getByRole('button', { name: 'Edit High and critical failures' }).click()
+    await page.getByText('In the last 7 days').waitFor()
+  } else if (name === 'alertForms') {
+    await page.getByRole('textbox', { name: 'Address to post to' }).waitFor()
+    await page.getByRole('switch', { name: 'Failure rate' }).click()
+    await page.getByRole('heading', { name: 'Failure rate needs a channel to tell' }).waitFor()
+  } else if (name === 'deletion')
     await page
       .getByRole('button', { name: /Delete all/ })
       .first()

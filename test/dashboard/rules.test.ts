@@ -4,6 +4,7 @@ import { buildSchema, parse, validate } from 'graphql'
 import { stringifyDocument } from '@urql/core'
 import { describe, expect, it } from 'vitest'
 import * as agentQueries from '../../dashboard/queries-agents.ts'
+import * as alertQueries from '../../dashboard/queries-alerts.ts'
 import * as failureQueries from '../../dashboard/queries-failures.ts'
 import * as ingestQueries from '../../dashboard/queries-ingest.ts'
 import * as priceQueries from '../../dashboard/queries-prices.ts'
@@ -25,6 +26,7 @@ describe('the documents', () => {
   const operations = [
     queries,
     agentQueries,
+    alertQueries,
     sessionQueries,
     ingestQueries,
     priceQueries,
