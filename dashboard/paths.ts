@@ -2,6 +2,7 @@
 import { filterToQuery, type ListFilter } from './rules/session-filter.ts'
 import { logFilterToQuery, type LogFilter } from './rules/log-filter.ts'
 import type { AgentRange } from './rules/agent-range.ts'
+import type { DeliveryFilter } from './rules/delivery-filter.ts'
 
 export type Route =
   | { page: 'sessions' }
@@ -35,7 +36,13 @@ export const paths = {
   failures: (query = new URLSearchParams()) => withQuery('/failures', query),
   /** With `rule=` or `channel=` and an id, or `new`, its form is open. */
   alerts: (query = new URLSearchParams()) => withQuery('/alerts', query),
-  deliveries: (query = new URLSearchParams()) => withQuery('/alerts/deliveries', query),
+  /** @param delivery the one that is open beside the log */
+  deliveries: (filter: DeliveryFilter = {}, delivery?: string | null) => {
+    const query = new URLSearchParams()
+    for (const [name, value] of Object.entries(filter)) if (value !== undefined) query.set(name, value ?? '')
+    if (delivery) query.set('delivery', delivery)
+    return withQuery('/alerts/deliveries', query)
+  },
   settings: () => '/settings',
   thresholds: (query = new URLSearchParams()) => withQuery('/settings/thresholds', query),
   prices: () => '/settings/prices',

@@ -1,5 +1,6 @@
 // Owns the GraphQL documents of one session and its events.
 import { graphql, type FragmentOf, type ResultOf } from './graphql.ts'
+import { deliveryRowFragment } from './queries-deliveries.ts'
 
 export const sessionHeadFragment = graphql(`
   fragment SessionHead on Session @_unmask {
@@ -108,6 +109,9 @@ export const sessionQuery = graphql(
         failures @include(if: $withFailures) {
           ...SessionFailure
         }
+        deliveries @include(if: $withFailures) {
+          ...DeliveryRow
+        }
         events(first: $first, after: $after) {
           nodes {
             ...EventRow
@@ -120,7 +124,7 @@ export const sessionQuery = graphql(
       }
     }
   `,
-  [sessionHeadFragment, failureFragment, eventRowFragment],
+  [sessionHeadFragment, failureFragment, deliveryRowFragment, eventRowFragment],
 )
 
 export const sessionFailuresQuery = graphql(

@@ -8,9 +8,11 @@ import {
   type EventRow,
   type SessionHead,
 } from '../queries-session.ts'
+import type { DeliveryRow } from '../queries-deliveries.ts'
 import { mergeEvents } from '../rules/event-merge.ts'
 import { isNewer, newerOf } from '../rules/revision.ts'
 import { connection, type Subscription } from './connection.svelte.ts'
+import { deliveriesOfSession, FollowedDeliveries } from './followed-deliveries.svelte.ts'
 import { pause } from './pause.svelte.ts'
 import { SessionFailures } from './session-failures.svelte.ts'
 
@@ -24,6 +26,7 @@ export class SessionTimeline {
   phase = $state<'first' | 'reading' | 'ready' | 'missing' | 'deleted' | 'problem'>('first')
   problem = $state.raw<RequestError | null>(null)
   readonly failures: SessionFailures
+  readonly deliveries = new FollowedDeliveries<readonly DeliveryRow[]>()
 
   /** All changes up to here are held, on screen or queued. */
   private heldRevision: BigIntValue = 0
@@ -58,9 +61,10 @@ export class SessionTimeline {
         const answer: Awaited<ReturnType<typeof this.readPage>> = await this.readPage(after)
         if (turn !== this.turn) return
         if (!answer) return this.lose(this.session === null ? 'missing' : 'deleted')
-        const { events, failures, ...session } = answer
+        const { events, failures, deliveries, ...session } = answer
         if (after === null) {
           this.failures.take(session, failures ?? [])
+          this.deliveries.turnTo(deliveriesOfSession(this.id), deliveries ?? [])
           this.begin(session)
         }
         this.receive(session, events.nodes)
@@ -81,6 +85,7 @@ export class SessionTimeline {
     this.isStopped = true
     this.subscription?.stop()
     this.failures.stop()
+    this.deliveries.stop()
     clearTimeout(this.timer)
     clearTimeout(this.retryTimer)
     this.forgetPause()

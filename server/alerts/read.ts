@@ -20,8 +20,10 @@ export interface DeliveryRow {
   severity: number | null
   category: FailureCategory | null
   facts: RateFacts | null
-  /** of the message, else of the failure; null where neither is there */
-  title: string | null
+  /** of the message; null before it was made */
+  told: string | null
+  /** of the failure; null where it is not found any more */
+  failure: string | null
   state: DeliveryState
   suppressedBy: SuppressedBy | null
   attemptCount: number
@@ -59,7 +61,7 @@ const RUNNING_FOR = `interval '15 seconds'`
 
 const columns = (sql: Sql) => sql`
   d.id, d.project_id, d.alert_id, a.rule_id, r.name as rule, d.channel_id, c.name as channel, c.kind as channel_kind, a.kind,
-  a.session_id, a.pattern_id, a.agent, a.severity, a.category, a.facts, coalesce(a.message->>'title', f.title) as title,
+  a.session_id, a.pattern_id, a.agent, a.severity, a.category, a.facts, a.message->>'title' as told, f.title as failure,
   d.state, d.suppressed_by, d.attempt_count, case when not coalesce(t.is_running, false) and d.next_attempt_at is not null
     then greatest(d.next_attempt_at, c.paused_until) end as next_attempt_at,
   d.state = 'QUEUED' and coalesce(t.is_running, false) as is_trying, d.created_at, a.created_at as alerted_at, d.settled_at,

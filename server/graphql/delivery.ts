@@ -8,6 +8,7 @@ import {
   type DeliveryFilter as Filter,
   type DeliveryRow,
 } from '../alerts/read.ts'
+import { nameOfAgent } from '../alerts/alert.ts'
 import { rateTitle } from '../alerts/rates.ts'
 import { severityOf } from '../failures/failure.ts'
 import type { Delivery as Delivered } from '../live/conflated-queue.ts'
@@ -46,7 +47,8 @@ const Alert = builder.objectRef<DeliveryRow>('Alert').implement({
     kind: t.expose('kind', { type: AlertRuleKind, description: 'What the occasion was.' }),
     title: t.string({
       description: 'What was told, in a line.',
-      resolve: ({ title, facts, agent }) => title ?? (facts ? rateTitle(agent, facts) : 'A failure that is not found any more'),
+      resolve: ({ told, facts, failure: found, agent }) =>
+        told ?? (facts ? rateTitle(agent, facts) : `${nameOfAgent(agent)}: ${found ?? 'a failure that is not found any more'}`),
     }),
     rule: t.exposeString('rule', { description: 'Name of the rule that told.' }),
     ruleId: t.globalID({ description: 'Global id of the rule.', resolve: ({ ruleId }) => ({ type: 'AlertRule', id: ruleId }) }),

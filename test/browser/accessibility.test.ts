@@ -4,6 +4,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser, openPage } from '../support/browser.ts'
 import { platformBRecordings, recording } from '../fixtures/recordings.ts'
+import { alertsOf } from '../support/alert-stand.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { signIn, signInViewer, type SignedIn } from './signed-in.ts'
@@ -44,6 +45,16 @@ beforeAll(async () => {
   signedIn = await signIn(browser, server)
   viewer = await signInViewer(browser, server)
 })
+beforeAll(async () => {
+  const { channel, rule } = await alertsOf(server)
+  const made = await channel('WEBHOOK', { name: 'Nowhere', url: 'https://alerts.invalid/hook' })
+  await rule({ agents: ['Told agent'], channels: [made.channel.id] })
+  const body = { session_id: 'told', agent_name: 'Told agent', type: 'tool.call', error: 'refused', status: 'error' }
+  await server.ingestA(body)
+  const told = () => server.query('{ deliveries { nodes { id attemptCount isTrying } } }')
+  const isTried = ({ deliveries: { nodes } }: any) => nodes[0]?.attemptCount > 0 && !nodes[0].isTrying
+  paths.delivery = `/alerts/deliveries?delivery=${encodeURIComponent((await until(told, isTried, 30_000)).deliveries.nodes[0].id)}`
+})
 afterAll(async () => {
   await browser.close()
   await server.stop()
@@ -68,6 +79,8 @@ const PAGES = [
   'prices',
   'alerts',
   'alertForms',
+  'deliveries',
+  'delivery',
 ] as const
 const pathOf = (name: (typeof PAGES)[number]) =>
   ({
@@ -89,6 +102,8 @@ const pathOf = (name: (typeof PAGES)[number]) =>
     prices: '/settings/prices',
     alerts: '/alerts',
     alertForms: '/alerts?channel=new',
+    deliveries: '/alerts/deliveries',
+    delivery: paths.delivery!,
   })[name]
 
 test.each(
@@ -129,7 +144,8 @@ test.each(
     await page.getByText('Why nothing else was found').click()
     await page.getByRole('term').filter({ hasText: 'Costly run' }).waitFor()
     await page.getByRole('button', { name: 'and 56 more' }).click()
-  } else if (name === 'pattern') await page.locator('aside pre').waitFor()
+  } else if (name === 'delivery') await page.locator('aside').getByText('Message id').waitFor()
+  else if (name === 'pattern') await page.locator('aside pre').waitFor()
   else if (name === 'thresholds') {
     await page.getByText('Holds now').first().waitFor()
     await page.getByRole('radio', { name: 'Fix at' }).first().check()
@@ -149,7 +165,7 @@ test.each(
     await page
       .locator('main')
       .getByRole(name === 'nothing' ? 'button' : name === 'agents' ? 'heading' : 'row')
-      .nth(name === 'session' ? 2 : name === 'log' ? 1 : 0)
+      .nth(name === 'session' ? 2 : name === 'log' || name === 'deliveries' ? 1 : 0)
       .waitFor()
   const { violations } = await new AxeBuilder({ page })
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])

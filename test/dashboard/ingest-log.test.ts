@@ -3,32 +3,47 @@ import { describe, expect, it } from 'vitest'
 import type { LoggedRequest } from '../../dashboard/queries-ingest.ts'
 import { paths, readRoute } from '../../dashboard/paths.ts'
 import { logFilterFromQuery, logFilterToInput, type LogFilter } from '../../dashboard/rules/log-filter.ts'
-import { appendLog, mergeLog, revealLog, type LogEntry, type LogState } from '../../dashboard/rules/log-merge.ts'
+import {
+  appendLog,
+  logEntry,
+  mergeLog,
+  revealLog,
+  type LogEntry,
+  type LogState,
+} from '../../dashboard/rules/log-merge.ts'
 import { isShorter, readDays } from '../../dashboard/rules/retention.ts'
 import { unauthenticatedLines } from '../../dashboard/rules/unauthenticated.ts'
 import { second } from './row.ts'
 
-const entry = (id: string, at: number, over: Partial<LoggedRequest> = {}, cursor: string | null = `after-${id}`) => ({
-  request: {
-    id,
-    at: second(at),
-    platform: 'PLATFORM_A',
-    keyName: 'Zapier',
-    status: 200,
-    code: null,
-    events: 1,
-    duplicate: false,
-    bytes: 120,
-    durationMs: 4,
-    session: null,
-    sessionCount: 1,
-    sentAgainAt: null,
-    ...over,
-  } satisfies LoggedRequest,
-  cursor,
-})
-const ids = (entries: LogEntry[]) => entries.map(({ request }) => request.id)
-const loaded = (): LogState => ({ rows: [entry('c', 3), entry('b', 2), entry('a', 1)], fresh: [], hasMore: true })
+type Entry = LogEntry<LoggedRequest>
+type Log = LogState<LoggedRequest>
+const entry = (
+  id: string,
+  at: number,
+  over: Partial<LoggedRequest> = {},
+  cursor: string | null = `after-${id}`,
+): Entry =>
+  logEntry(
+    {
+      id,
+      at: second(at),
+      platform: 'PLATFORM_A',
+      keyName: 'Zapier',
+      status: 200,
+      code: null,
+      events: 1,
+      duplicate: false,
+      bytes: 120,
+      durationMs: 4,
+      session: null,
+      sessionCount: 1,
+      sentAgainAt: null,
+      ...over,
+    },
+    cursor,
+  )
+const ids = (entries: Entry[]) => entries.map(({ item }) => item.id)
+const loaded = (): Log => ({ rows: [entry('c', 3), entry('b', 2), entry('a', 1)], fresh: [], hasMore: true })
 
 describe('a new request', () => {
   it('waits and moves nothing', () => {
@@ -38,7 +53,7 @@ describe('a new request', () => {
   it('waits once, and learns where the next page starts after it', () => {
     const once = mergeLog(loaded(), [entry('d', 4, {}, null)])
     const twice = mergeLog(once, [entry('e', 5), entry('d', 4), entry('c', 3)])
-    expect(twice.fresh.map(({ request, cursor }) => [request.id, cursor])).toEqual([
+    expect(twice.fresh.map(({ item, cursor }) => [item.id, cursor])).toEqual([
       ['e', 'after-e'],
       ['d', 'after-d'],
     ])
@@ -53,10 +68,11 @@ describe('a new request', () => {
 })
 
 describe('a request on screen', () => {
-  it('that was sent again says so, and does not forget it', () => {
-    const again = mergeLog(loaded(), [entry('b', 2, { sentAgainAt: second(9) })])
-    const earlier = mergeLog(again, [entry('b', 2)])
-    expect(earlier.rows[1]!.request.sentAgainAt).toBe(second(9))
+  it('is renewed in its place, as its log wants it', () => {
+    const renewed = (held: LoggedRequest, arrived: LoggedRequest) => (held.sentAgainAt ? held : arrived)
+    const again = mergeLog(loaded(), [entry('b', 2, { sentAgainAt: second(9) })], { renewed })
+    const earlier = mergeLog(again, [entry('b', 2)], { renewed })
+    expect([ids(earlier.rows), earlier.rows[1]!.item.sentAgainAt]).toEqual([['c', 'b', 'a'], second(9)])
   })
 })
 

@@ -5,6 +5,7 @@ import { stringifyDocument } from '@urql/core'
 import { describe, expect, it } from 'vitest'
 import * as agentQueries from '../../dashboard/queries-agents.ts'
 import * as alertQueries from '../../dashboard/queries-alerts.ts'
+import * as deliveryQueries from '../../dashboard/queries-deliveries.ts'
 import * as failureQueries from '../../dashboard/queries-failures.ts'
 import * as ingestQueries from '../../dashboard/queries-ingest.ts'
 import * as priceQueries from '../../dashboard/queries-prices.ts'
@@ -32,6 +33,7 @@ describe('the documents', () => {
     priceQueries,
     settingsQueries,
     failureQueries,
+    deliveryQueries,
     thresholdQueries,
   ]
     .flatMap((documents) => Object.entries(documents))
