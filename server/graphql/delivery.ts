@@ -46,9 +46,9 @@ const Alert = builder.objectRef<DeliveryRow>('Alert').implement({
     id: t.id({ description: 'Its id; webhooks carry it as alertId.', resolve: ({ alertId }) => alertId }),
     kind: t.expose('kind', { type: AlertRuleKind, description: 'What the occasion was.' }),
     title: t.string({
-      description: 'What was told, in a line.',
+      description: 'What it is about, in a line.',
       resolve: ({ told, facts, failure: found, agent }) =>
-        told ?? (facts ? rateTitle(agent, facts) : `${nameOfAgent(agent)}: ${found ?? 'a failure that is not found any more'}`),
+        facts ? rateTitle(agent, facts) : found === null ? (told ?? 'A failure that is not found any more') : `${nameOfAgent(agent)}: ${found}`,
     }),
     rule: t.exposeString('rule', { description: 'Name of the rule that told.' }),
     ruleId: t.globalID({ description: 'Global id of the rule.', resolve: ({ ruleId }) => ({ type: 'AlertRule', id: ruleId }) }),

@@ -123,7 +123,7 @@ test('nobody sends again what is being tried, nor what is just being taken to it
   // Nothing more comes.
   await new Promise((resolve) => setTimeout(resolve, 2_000))
   expect(one.asked.length).toBe(2)
-  expect(second).toContain('an attempt is being made')
+  expect(second).toContain('An attempt is being made')
   one.release(reply(200))
   const sent = await soon(async () => (await stand.deliveries({ channel, states: ['SENT'] }))[0])
   expect(sent.attemptCount).toBe(2)

@@ -67,7 +67,7 @@ test('a rule that stands ready leads to its first channel, shows the secret once
 
   const secret = (await page.locator('code', { hasText: /^whsec_/ }).textContent())!
   await rule.getByText('On', { exact: true }).waitFor()
-  await rule.getByText('has a high or critical failure, tell Ops, once for each run').waitFor()
+  await rule.getByText('has a high or critical failure, tell "Ops", once for each run').waitFor()
   await page.getByRole('button', { name: 'I have copied it' }).click()
   await page.getByText(secret).waitFor({ state: 'detached' })
   const channel = entry(watched, 'Ops')
@@ -221,7 +221,7 @@ test('a channel is tried, changed, given a new secret, switched off and deleted'
   ])
   await dialog.getByRole('button', { name: 'Delete channel' }).click()
   await ops.waitFor({ state: 'detached' })
-  await entry(watched, 'High and critical failures').getByText('On, but without a channel: it tells nobody').waitFor()
+  await entry(watched, 'High and critical failures').getByText('Off', { exact: true }).waitFor()
 })
 
 test('an agent is muted and told of again, here and among the agents', async () => {
@@ -294,7 +294,7 @@ test('each project has rules of its own', async () => {
   await page.getByRole('textbox', { name: 'Address to post to' }).fill(receiver.url)
   await page.getByRole('button', { name: 'Create channel' }).click()
   await page.getByRole('button', { name: 'I have copied it' }).click()
-  await page.getByText(/fail within an hour .* tell Others, at most once/).waitFor()
+  await page.getByText(/fail within an hour .* tell "Others", at most once/).waitFor()
   expect(await page.getByRole('checkbox', { name: 'Others' }).isChecked()).toBe(true)
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('form', { name: 'Edit Failure rate' }).waitFor({ state: 'detached' })

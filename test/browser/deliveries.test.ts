@@ -101,7 +101,7 @@ test('one that was given up is sent again, and a refusal stands where it was ask
     )
   await setEnabled(false)
   await panel.getByRole('button', { name: 'Send again' }).click()
-  await panel.getByText('Its channel is switched off, or an attempt is being made.').waitFor()
+  await panel.getByText('Its channel is switched off or deleted.').waitFor()
   await setEnabled(true)
   receiver.answers(answer(200))
   await panel.getByRole('button', { name: 'Send again' }).click()

@@ -1,6 +1,7 @@
 // What deletion and retention leave of failures and patterns: nothing of what went, and all of what stayed.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { Projects } from '../../server/access/projects.ts'
+import { connectDatabase } from '../../server/database/connect.ts'
 import { ensurePartitions } from '../../server/database/partitions.ts'
 import { Retention } from '../../server/sessions/retention.ts'
 import { ownProject } from '../fixtures/own-project.ts'
@@ -183,6 +184,13 @@ test('a session classified while the last one of its pattern is deleted keeps it
   const fails = (id: string, tool: string) =>
     failedStep(id, { agent_name: 'Raced', tool_name: tool, status: undefined })
   const close = (id: string) => server.ingestA({ session_id: id, type: 'session.end' })
+  const waitAtLocks = async ({ isClassifying }: { isClassifying: boolean }) =>
+    await sql()`
+      select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+        and (application_name = 'runwatch-classify') = ${isClassifying}`
+  const pools = connectDatabase({ url: server.database.url, prepare: true })
+  expect(await pools.classify`show statement_timeout`).toEqual([{ statement_timeout: '20s' }])
+  await pools.close()
   const tools = ['first', 'second', 'third', 'fourth']
   for (const tool of tools) {
     await server.ingestA(fails(`q-${tool}`, tool))
@@ -200,15 +208,17 @@ test('a session classified while the last one of its pattern is deleted keeps it
   try {
     await server.ingestA(tools.map((tool) => fails('q-new', tool)))
     await close('q-new')
-    await until(
-      async () =>
-        (
-          await sql()`
-          select 1 from pg_stat_activity where datname = current_database() and application_name = 'runwatch-classify'
-            and wait_event_type = 'Lock'`
-        ).length,
-    )
-    for (const { subject } of known.slice(0, -1)) await deleteById((await reader.read(`q-${subject}`)).id)
+    await until(async () => (await waitAtLocks({ isClassifying: true })).length)
+    const others = await Promise.all(known.slice(0, -1).map(({ subject }) => reader.read(`q-${subject}`)))
+    let isDeleted = false
+    const deleting = Promise.all(others.map(({ id }) => deleteById(id))).then(() => (isDeleted = true))
+    // If they wait for whoever classifies, then until its time limit: ending its statement now does what that would.
+    await until(async () => {
+      if ((await waitAtLocks({ isClassifying: false })).length > 0)
+        for (const { pid } of await waitAtLocks({ isClassifying: true })) await sql()`select pg_cancel_backend(${pid})`
+      return isDeleted
+    })
+    await deleting
   } finally {
     await holder`rollback`
     holder.release()

@@ -104,15 +104,21 @@ test('a taken port is said, and its Postgres is not left behind', async () => {
   await start()
 })
 
-test.each([
+// None of them reaches the data folder: side by side.
+test.concurrent.for([
   [{ PORT: 'four' }, 'PORT must be a whole number from 0 to 65535, not "four"'],
   [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL must be an address like postgres://'],
   [{ INIT_API_KEY: 'short' }, 'INIT_API_KEY must be 24 to 200 visible characters'],
   [{ INIT_ADMIN_EMAIL: 'a@b' }, 'INIT_ADMIN_EMAIL and INIT_ADMIN_PASSWORD belong together'],
   [{ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }, 'The database of DATABASE_URL cannot be used'],
-])('the setting %j stops the start with a sentence', async (env, sentence) => {
-  const server = await start(env as unknown as Record<string, string>, { isReady: false })
-  expect(await server.exited).toBe(1)
-  expect(server.output()).toContain(sentence)
-  expect(server.output()).not.toMatch(/\n\s+at /)
+] as const)('the setting %j stops the start with a sentence', { timeout: 60_000 }, async ([env, sentence]) => {
+  const settings = { DATA_DIR: dataDir, INIT_API_KEY: KEY, ...env }
+  const server = await startProcess(settings, { isReady: false })
+  try {
+    expect(await server.exited).toBe(1)
+    expect(server.output()).toContain(sentence)
+    expect(server.output()).not.toMatch(/\n\s+at /)
+  } finally {
+    server.child.kill('SIGKILL')
+  }
 })

@@ -12,6 +12,6 @@ export async function until<T>(
     if (isThere(answer)) return answer
     if (performance.now() > end)
       throw new Error(`not within ${withinMs} ms; last: ${JSON.stringify(answer)?.slice(0, 300)}`)
-    await new Promise((resolve) => setImmediate(resolve))
+    await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
