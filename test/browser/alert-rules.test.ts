@@ -124,7 +124,7 @@ test('a rule that is made says all along what it would do, and can be changed an
   await form.getByText('Of the same failure it tells at most once in 2 hours.').waitFor()
   await form.getByRole('checkbox', { name: 'Ops' }).check()
   await form
-    .getByText(/a run of "Desk" or "Somebody else" has a high or critical .*tell Ops.*at most once in 2 hours/)
+    .getByText(/a run of "Desk" or "Somebody else" has a high or critical .*tell "Ops".*at most once in 2 hours/)
     .waitFor()
   await form.getByText(/would have told on 2 occasions, not counting mutes and the pause between/).waitFor()
   await form.getByRole('textbox', { name: 'Minutes between' }).fill('20000')
@@ -294,7 +294,7 @@ test('each project has rules of its own', async () => {
   await page.getByRole('textbox', { name: 'Address to post to' }).fill(receiver.url)
   await page.getByRole('button', { name: 'Create channel' }).click()
   await page.getByRole('button', { name: 'I have copied it' }).click()
-  await page.getByText(/fail within an hour .* tell "Others", at most once/).waitFor()
+  await page.getByText(/fail within an hour,.* tell "Others", at most once/).waitFor()
   expect(await page.getByRole('checkbox', { name: 'Others' }).isChecked()).toBe(true)
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('form', { name: 'Edit Failure rate' }).waitFor({ state: 'detached' })
