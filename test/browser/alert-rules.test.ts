@@ -299,7 +299,7 @@ test('each project has rules of its own', async () => {
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('form', { name: 'Edit Failure rate' }).waitFor({ state: 'detached' })
   await entry(watched, 'Failure rate')
-    .getByText(/tell Others/)
+    .getByText(/tell "Others"/)
     .waitFor()
 })
 
