@@ -118,6 +118,7 @@ async function openAll(page: Page, name: (typeof PAGES)[number], width: number) 
   } else if (name === 'alertForms') {
     await page.getByRole('textbox', { name: 'Address to post to' }).waitFor()
     await page.getByRole('switch', { name: 'Failure rate' }).click()
+    await page.getByRole('button', { name: 'New channel' }).first().click()
     await page.getByRole('heading', { name: 'Failure rate needs a channel to tell' }).waitFor()
   } else if (name === 'deletion')
     await page
@@ -160,35 +161,45 @@ async function openAll(page: Page, name: (typeof PAGES)[number], width: number) 
       .waitFor()
 }
 
-// A page is loaded at its width, as a phone or a desk does it; light and dark differ in its style sheets only.
-describe.each([1280, 390, 320].flatMap((width) => PAGES.map((name) => [name, width] as const)))(
-  '%s, %i px wide',
-  (name, width) => {
+/** Those of one kind of screen: a page is loaded once for a desk and once for a phone, as it then stays. */
+const WIDTHS = [[1280], [390, 320]]
+const THEMES = ['light', 'dark'] as const
+
+// Light and dark differ in their style sheets only.
+describe.each(WIDTHS.flatMap((widths) => PAGES.map((name) => [name, widths] as const)))(
+  '%s, %j px wide',
+  (name, widths) => {
     let opened: WatchedPage
     beforeAll(async () => {
       opened = await openPage(browser, server.url, {
-        viewport: { width, height: 800 },
+        viewport: { width: widths[0]!, height: 800 },
         storageState: name === 'signIn' ? undefined : name === 'readOnly' ? viewer : signedIn,
       })
-      await openAll(opened.page, name, width)
+      await openAll(opened.page, name, widths[0]!)
     })
     afterAll(() => opened.context.close())
 
-    test.each(['light', 'dark'] as const)('%s', async (colorScheme) => {
-      const { page, faults } = opened
-      await page.emulateMedia({ colorScheme })
-      expect(await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)).toBe(colorScheme === 'dark')
-      // Only violations are read, so only they need be told in full; no page has frames, which legacy mode leaves out.
-      const { violations } = await new AxeBuilder({ page })
-        .options({ resultTypes: ['violations'] })
-        .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
-        .setLegacyMode()
-        .analyze()
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html.slice(0, 160)}`)).toEqual([])
-      expect(page.frames()).toHaveLength(1)
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-      expect(overflow).toBeLessThanOrEqual(0)
-      expect(faults).toEqual([])
-    })
+    test.each(widths.flatMap((width) => THEMES.map((theme) => [width, theme] as const)))(
+      '%i px, %s',
+      async (width, colorScheme) => {
+        await opened.page.setViewportSize({ width, height: 800 })
+        const { page, faults } = opened
+        await page.emulateMedia({ colorScheme })
+        expect(await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)).toBe(
+          colorScheme === 'dark',
+        )
+        // Only violations are read, so only they need be told in full; no page has frames, which legacy mode leaves out.
+        const { violations } = await new AxeBuilder({ page })
+          .options({ resultTypes: ['violations'] })
+          .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
+          .setLegacyMode()
+          .analyze()
+        expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html.slice(0, 160)}`)).toEqual([])
+        expect(page.frames()).toHaveLength(1)
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+        expect(overflow).toBeLessThanOrEqual(0)
+        expect(faults).toEqual([])
+      },
+    )
   },
 )
