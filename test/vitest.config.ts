@@ -14,6 +14,7 @@ const LONGEST = [
   'operations/faults-of-the-connection',
   'browser/failures',
   'browser/ingest-log',
+  'alerts/database-lost',
   'database/embedded',
   'failures/pattern-changes',
 ]
@@ -37,7 +38,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // One more than there are cores here: many tests wait for what they have broken to come back.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     // The driver's own question on a new connection: where a test cuts that off, nobody can wait for its answer.
     onUnhandledError: (error) => !String((error as { query?: unknown }).query).includes('pg_catalog.pg_type'),

@@ -1,6 +1,6 @@
 // What is promised to senders, while the connections between the server and its database break or fall silent.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { CrashLoad } from '../support/crash-load.ts'
 import { newDatabase, type TestDatabase } from '../support/database.ts'
 import {
@@ -18,81 +18,55 @@ import { breakableProxy } from '../support/proxy.ts'
 
 const TIMEOUT = 60_000
 
-/** A server with a database and connections of its own: what breaks one leaves the others alone. */
-interface Stand {
-  database: TestDatabase
-  proxy: Awaited<ReturnType<typeof breakableProxy>>
-  server: ServerProcess
-  load(prefix: string): Promise<CrashLoad>
-}
-
-const cleanUps: (() => Promise<unknown>)[] = []
-async function openStand(): Promise<Stand> {
-  const database = await newDatabase()
-  cleanUps.push(() => database.drop())
-  const proxy = await breakableProxy(database.url)
-  cleanUps.push(() => proxy.close())
-  const server = await startServer({ DATABASE_URL: proxy.url })
-  cleanUps.push(async () => {
-    server.child.kill('SIGKILL')
-    await server.exited
-  })
-  const load = async (prefix: string) => {
-    const clients = await startLoad(server, prefix)
-    cleanUps.push(() => clients.end(0))
-    return clients
-  }
-  return { database, proxy, server, load }
-}
-
-let stands: [Stand, Stand, Stand]
-beforeAll(async () => void (stands = await Promise.all([openStand(), openStand(), openStand()])))
+let database: TestDatabase
+let proxy: Awaited<ReturnType<typeof breakableProxy>>
+let server: ServerProcess
+const loads: CrashLoad[] = []
+beforeAll(async () => {
+  database = await newDatabase()
+  proxy = await breakableProxy(database.url)
+  server = await startServer({ DATABASE_URL: proxy.url })
+})
+afterEach(async () => {
+  for (const clients of loads.splice(0)) await clients.end(0)
+})
 afterAll(async () => {
-  for (const cleanUp of cleanUps.reverse()) await cleanUp()
-}, TIMEOUT)
-
-const BREAKS = {
-  'refused for 8 s': [8_000, (proxy: Stand['proxy']) => proxy.vanish()],
-  'cut for 8 s as soon as they are open': [8_000, (proxy: Stand['proxy']) => proxy.refuse()],
-  'silent for 8 s, and never closed': [8_000, (proxy: Stand['proxy']) => proxy.fallSilent()],
-  'silent for a moment, and never closed': [300, (proxy: Stand['proxy']) => proxy.fallSilent()],
-} as const
-
-async function survives({ database, proxy, server, load }: Stand, what: keyof typeof BREAKS) {
-  const [awayMs, breakOff] = BREAKS[what]
-  const clients = await load(`away${awayMs}x${what.length}`)
-  const watch = watchReadiness(server)
-  breakOff(proxy)
-  await sleep(awayMs)
-  await proxy.accept()
-  const recoveryMs = await msUntilAccepted(server)
-  await untilMore(server, clients)
-  await soon(async () => (await readiness(server.url)) === 200)
-  await watch.stop()
-  await settle(server, clients, database.url, { what: `connections ${what}`, recoveryMs })
-  expect(watch.seen).toContain(503)
-}
-
-// Each on a server of its own, at the same time: nearly all of it is waiting.
-describe.concurrent('while connections are', () => {
-  test.for([
-    ['refused for 8 s', 0],
-    ['cut for 8 s as soon as they are open', 1],
-    ['silent for 8 s, and never closed', 2],
-  ] as const)('%s nothing is lost, and afterwards posts are taken again', { timeout: TIMEOUT }, ([what, stand]) =>
-    survives(stands[stand], what),
-  )
+  server.child.kill('SIGKILL')
+  await server.exited
+  await proxy.close()
+  await database.drop()
 })
 
-// Each of these on a server that had worse already.
-test(
-  'while connections are silent for a moment, and never closed nothing is lost, and afterwards posts are taken again',
+async function load(prefix: string): Promise<CrashLoad> {
+  const clients = await startLoad(server, prefix)
+  loads.push(clients)
+  return clients
+}
+
+test.each([
+  ['refused for 8 s', 8_000, () => proxy.vanish()],
+  ['cut for 8 s as soon as they are open', 8_000, () => proxy.refuse()],
+  ['silent for 8 s, and never closed', 8_000, () => proxy.fallSilent()],
+  ['silent for a moment, and never closed', 300, () => proxy.fallSilent()],
+])(
+  'while connections are %s nothing is lost, and afterwards posts are taken again',
   { timeout: TIMEOUT },
-  () => survives(stands[2], 'silent for a moment, and never closed'),
+  async (what, awayMs, breakOff) => {
+    const clients = await load(`away${awayMs}x${what.length}`)
+    const watch = watchReadiness(server)
+    breakOff()
+    await sleep(awayMs)
+    await proxy.accept()
+    const recoveryMs = await msUntilAccepted(server)
+    await untilMore(server, clients)
+    await soon(async () => (await readiness(server.url)) === 200)
+    await watch.stop()
+    await settle(server, clients, database.url, { what: `connections ${what}`, recoveryMs })
+    expect(watch.seen).toContain(503)
+  },
 )
 
 test('connections that are ended over and over cost nothing but time', { timeout: TIMEOUT }, async () => {
-  const { database, server, load } = stands[2]
   const clients = await load('ended')
   let ended = 0
   for (const until = performance.now() + 4_000; performance.now() < until;) {
