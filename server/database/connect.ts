@@ -28,7 +28,8 @@ export interface DatabaseOptions {
 }
 
 const STATEMENT_TIMEOUT_MS = {
-  ingest: 20_000,
+  // It also ends a statement of which the other half never comes, with the locks of its transaction.
+  ingest: 8_000,
   reads: 10_000,
   jobs: 60_000,
   classify: 20_000,
