@@ -28,8 +28,7 @@ export interface DatabaseOptions {
 }
 
 const STATEMENT_TIMEOUT_MS = {
-  // It also ends a statement of which the other half never comes, with the locks of its transaction.
-  ingest: 8_000,
+  ingest: 20_000,
   reads: 10_000,
   jobs: 60_000,
   classify: 20_000,

@@ -37,6 +37,12 @@ export function writeFolded(sql: Sql, { sessions, keys }: Flush): Promise<Writte
 }
 
 /**
+ * Where a network falls silent between two halves of a statement, Postgres waits for the other one, and the locks of the
+ * transaction are held: for no longer than this. Waiting for a lock ends before, because that is tried again.
+ */
+const LOCKS_FOR = 'set local statement_timeout = 8000; set local lock_timeout = 7000'
+
+/**
  * Writes sessions of which something is stored, under their row locks: executions merged, stored events left out.
  * @throws AlreadyStored if another server writes the same at this moment
  */
@@ -44,6 +50,7 @@ export async function writeMerged(sql: Sql, { sessions, keys }: Flush): Promise<
   // Sorted like every other writer of sessions, so that row locks cannot deadlock.
   const sorted = [...bySession(sessions)].sort(([a], [b]) => (a < b ? -1 : 1))
   const written = await sql.begin(async (tx) => {
+    await tx.unsafe(LOCKS_FOR)
     const all: WrittenSession[] = []
     for (const [, posts] of sorted) {
       all.push(posts[0]!.execution ? await mergePosts(tx, posts) : await foldUnstored(tx, posts))
