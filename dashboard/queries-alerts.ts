@@ -65,6 +65,7 @@ const channelFragment = graphql(`
     secretSuffix
     isEnabled
     pausedUntil
+    problem
     updatedAt
     updatedBy
   }

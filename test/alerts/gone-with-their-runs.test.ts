@@ -195,7 +195,6 @@ describe('three rules stand ready, switched off and telling nobody,', () => {
       const { alertRules } = await stand.server.query(`{ alertRules { name sentence } }`, {}, { 'x-api-key': key })
       names.push(alertRules.map((one: any) => one.name))
     }
-    // FAULT, small: made in one moment, they are ordered by their random ids.
     expect(names).toEqual(names.map(() => DEFAULTS))
   })
 })

@@ -94,14 +94,12 @@ describe.each(RECORDED)('%s', (_file, agent, severity, cause, subject, words) =>
     for (const line of evidence) expect([line.includes('\n'), line.length < 330]).toEqual([false, true])
   })
 
-  // FAULT, small: the sentence is freed of tags, title and evidence are not (43-crashed).
   test('has no markup in what people read', () => {
     const { title, sentence, evidence } = messageOf(agent).data
     for (const text of [title, sentence, ...evidence]) expect(text).not.toMatch(/<\/?a\b/)
   })
 })
 
-// FAULT of wording, small: "1 of 2 steps shows it".
 test('steps are counted in plain English', () => {
   const lines = sent.flatMap(({ data }) => data.evidence as string[])
   expect(lines.filter((line) => /^1 of \d+ steps shows/.test(line))).toEqual([])
@@ -120,12 +118,10 @@ test('the text for small screens begins with what, and names agent, severity, se
   }
 })
 
-// FAULT: a run with two failures is told as one, and whoever mends that believes to be done.
 test('of a run with more failures than one it is said that there are more', () => {
   expect(textOf('Two at once')).toMatch(/more failure/)
 })
 
-// FAULT: "First seen" is the pattern's. Where steps have no times of their own nothing says when this run failed.
 test('it is said when this run failed', async () => {
   await stand.postA(failed('two-again', 'Two at once'))
   await stand.sql`update failures set seen_at = seen_at - interval '3 days' where session_id in (

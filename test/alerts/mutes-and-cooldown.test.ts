@@ -47,7 +47,6 @@ describe('a muted pattern', () => {
     expect(subjects.toSorted()).toEqual(['half-0 crm.lookup', 'half-1 billing.charge', 'half-2 billing.charge'])
   })
 
-  // FAULT: a look at old runs (a late step, new prices) tells of each that failed while its pattern was muted.
   test('is not told of after the mute because its old runs are looked at again', async () => {
     const rule = await stand.rule({ agents: ['Unmuted'] })
     await stand.postA(failed('unmuted-0', 'Unmuted'))
@@ -104,7 +103,6 @@ describe('the cooldown of a rule', () => {
     expect(rule.messages()).toHaveLength(3)
   })
 
-  // FAULT: only the worst failure of a run is looked at; while its pattern cools down, another one is never told.
   test('does not keep back another failure of the same run that nobody was told of', async () => {
     const rule = await stand.rule({ agents: ['Two at once'], cooldownMinutes: 60 })
     await stand.postA(failed('known', 'Two at once'))
@@ -117,7 +115,6 @@ describe('the cooldown of a rule', () => {
     expect(rule.messages().map(({ data }) => data.subject)).toContain('billing.charge')
   })
 
-  // FAULT: a run that was told of long ago takes the one place of its pattern in a batch, and says nothing with it.
   test('is not begun by an old run that is only looked at again beside a new one', async () => {
     const rule = await stand.rule({ agents: ['Beside'], cooldownMinutes: 60 })
     for (const id of ['beside-old-1', 'beside-old-2', 'beside-old-3', 'beside-old-4', 'beside-old-5']) {
@@ -132,7 +129,6 @@ describe('the cooldown of a rule', () => {
     expect((await rule.toldOf())[0]).toBe('beside-new')
   })
 
-  // FAULT: an alert that found its channel switched off counts as told.
   test('is not begun by an alert that reached nobody because the channel was off', async () => {
     const rule = await stand.rule({ agents: ['Unheard'], cooldownMinutes: 60 })
     const turn = (on: boolean) =>
@@ -147,7 +143,6 @@ describe('the cooldown of a rule', () => {
     expect(await rule.toldOf()).toEqual(['unheard-1 CHANNEL_OFF', 'unheard-2'])
   })
 
-  // FAULT: as after a mute, the late step of a run that was kept back tells of it once the cooldown is over.
   test('that is over does not tell of what was kept back, when that run is looked at again', async () => {
     const rule = await stand.rule({ agents: ['Kept back'], cooldownMinutes: 60 })
     await stand.postA(failed('kept-1', 'Kept back'))

@@ -60,7 +60,6 @@ describe('a pattern', () => {
     expect(await rule.toldOf()).toHaveLength(3)
   })
 
-  // FAULT, small: every message of this kind calls the failure new.
   test('that came back is not called new in what people read', async () => {
     const { channel } = await stand.channel('SLACK', { name: 'slack', url: `${stand.receiver.url}/slack` })
     const rule = await newOf('Called new', { channels: [channel.id] })
@@ -107,7 +106,6 @@ describe('a pattern that came back after it was resolved is not told of a second
     return rule
   }
 
-  // FAULT: the alert that remembers that it was told goes with its run, by hand or by retention.
   test('when the run that it came back with is deleted', async () => {
     const rule = await cameBack('Reopener')
     await deleteSession('Reopener-2')
@@ -116,7 +114,6 @@ describe('a pattern that came back after it was resolved is not told of a second
     expect(rule.messages()).toHaveLength(2)
   })
 
-  // FAULT: the same, of every pattern that was once resolved and still comes, each 90 days.
   test('when the log of 90 days ago is cleared', async () => {
     const rule = await cameBack('Pruned')
     await stand.sql`update alerts set created_at = created_at - interval '91 days' where agent = 'Pruned'`
@@ -145,8 +142,6 @@ describe('a severity or category that the rule asks for', () => {
     expect(await b.toldOf()).toEqual(['bad-3'])
   })
 
-  // FAULT: new is what the statement inserts. A run whose outcome comes a moment after its close is MEDIUM first, and then
-  // its pattern is no longer new: nobody is ever told of it.
   test('and reached by the same run a moment later is told of', async () => {
     const high = await newOf('Rises', { minSeverity: 'HIGH' })
     await stand.postA(failed('rises', 'Rises', WENT_ON))
@@ -174,7 +169,6 @@ describe('a pattern first seen', () => {
     for (const rule of rules) expect(await rule.toldOf()).toEqual(['two-rules'])
   })
 
-  // FAULT, small: the pattern of a run without a name is another than that of its agent.
   test('in a run whose agent is named only afterwards is told of once', async () => {
     const rule = await stand.rule({ kind: 'NEW_PATTERN', categories: ['RETRIEVAL_FAILURE'] })
     const step = { type: 'retrieval', tool_name: 'unnamed docs', error: 'index is gone', agent_name: undefined }

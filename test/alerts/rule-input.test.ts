@@ -23,8 +23,6 @@ const RATE = { kind: 'FAILURE_RATE' }
 const many = (count: number) => Array.from({ length: count }, (_, i) => `agent ${i}`)
 
 /** With words that the sentence must have: the field, what is allowed, what came. */
-// FAULT, small: of name, agents and channels that are not there it is not said what came; failureShare, minRuns and
-// windowMinutes of another kind are dropped in silence, where cooldownMinutes is refused.
 const REFUSED: [string, object, string[]][] = [
   ['no name', { name: undefined }, ['name', '1 to 100', 'not 0']],
   ['a name of spaces', { name: '   ' }, ['name', '1 to 100', 'not 0']],
@@ -160,7 +158,6 @@ describe('how many occasions of the last 7 days are said', () => {
   })
 
   test('counts a pattern that came back after it was resolved as often as it is told', async () => {
-    // FAULT, small: it is counted once, and not at all where it was first seen before these days.
     const rule = await stand.rule(newOf('Counted back'))
     await stand.postA(failed('counted-back-1', 'Counted back'))
     await stand.resolvePattern('Counted back')
@@ -204,7 +201,6 @@ describe('what a rule says it does', () => {
       { categories: ['INFINITE_LOOP'] },
       'When a run of any agent has a failure (endless loop), tell "Ops", once for each run.',
     ],
-    // FAULT of wording, small: these have "a failed run", "a slow run" and "100 % or more".
     ['a failed run', { categories: ['RUN_FAILURE'] }, expect.not.stringContaining('has a failed run')],
     ['a share of all', { ...RATE, failureShare: 1 }, expect.not.stringContaining('100 % or more')],
     ['one run', { ...RATE, minRuns: 1 }, expect.not.stringContaining('at least 1 runs')],
