@@ -91,6 +91,8 @@ test('of another key what waits goes out when the address is set anew, signed wi
   const other = await start(OTHER)
   await other.server.ingestA(failedStep('anew-1', { agent_name: 'Anew' }))
   await tried(other, channel.id, 1)
+  const { channels } = await other.ask('{ channels { id problem } }')
+  expect(channels).toContainEqual({ id: channel.id, problem: expect.stringContaining('another SECRET_KEY') })
   const rotate = 'mutation ($id: ID!) { rotateChannelSecret(id: $id) { secret } }'
   expect((await other.refusal(rotate, { id: channel.id }))?.message).toMatch(/SECRET_KEY.*set url again/)
   const change = `mutation ($id: ID!, $input: ChannelInput!) { updateChannel(id: $id, input: $input) { secret } }`
