@@ -1,10 +1,21 @@
 // What /metrics shows, in the Prometheus text format.
 import type { Courier } from './alerts/courier.ts'
 import type { Classifier } from './failures/classifier.ts'
+import type { Analyser } from './findings/analyser.ts'
 import type { IngestLog } from './ingest/log.ts'
 import type { WriteQueue } from './ingest/write-queue.ts'
+import type { Candidates } from './prompts/candidates.ts'
 
-export function metricsText(queue: WriteQueue, log: IngestLog, classifier: Classifier, courier: Courier): string {
+export interface Measured {
+  queue: WriteQueue
+  log: IngestLog
+  classifier: Classifier
+  courier: Courier
+  analyser: Analyser
+  candidates: Candidates
+}
+
+export function metricsText({ queue, log, classifier, courier, analyser, candidates }: Measured): string {
   const { counters, depth } = queue
   const found = classifier.counters
   const told = courier.counters
@@ -27,6 +38,16 @@ export function metricsText(queue: WriteQueue, log: IngestLog, classifier: Class
     ['runwatch_delivery_attempts_failed_total', 'counter', 'Attempts that failed.', told.failedAttempts],
     ['runwatch_deliveries_given_up_total', 'counter', 'Deliveries that were given up.', told.givenUp],
     ['runwatch_delivery_attempts_underway', 'gauge', 'Attempts that are being made.', courier.underwayCount],
+    ['runwatch_analysed_sessions_total', 'counter', 'Sessions analysed, each time anew.', analyser.counters.analysed],
+    ['runwatch_analysis_waiting', 'gauge', 'Sessions that wait to be analysed.', analyser.waitingCount],
+    ['runwatch_candidates_made_total', 'counter', 'Candidate prompts made.', candidates.counters.made],
+    [
+      'runwatch_llm_calls_failed_total',
+      'counter',
+      'Calls for a proposal that failed.',
+      candidates.counters.failedCalls,
+    ],
+    ['runwatch_llm_answers_refused_total', 'counter', 'Proposals of a model not shown.', candidates.counters.refused],
     ['runwatch_queue_events', 'gauge', 'Events that wait to be written.', depth.events],
     ['runwatch_queue_bytes', 'gauge', 'Bytes of the requests that wait.', depth.bytes],
     ['process_resident_memory_bytes', 'gauge', 'Resident memory.', memory.rss],

@@ -12,6 +12,8 @@ export interface Database {
   jobs: Sql
   /** reads what was committed and writes what was found in it; waits for no other background work */
   classify: Sql
+  /** looks for what could be better, and hands out prompts; whatever else runs goes before it */
+  analyse: Sql
   /** for telling people, which waits for no other work */
   alerts: Sql
   /** for what may be lost with a crash of Postgres: it does not wait for the disk */
@@ -27,11 +29,16 @@ export interface DatabaseOptions {
   prepare: boolean
 }
 
+/**
+ * What classifies and analyses holds the rows of sessions for as long at most, also where a network falls silent before the
+ * end of a statement: whoever posts to one of them waits for it.
+ */
 const STATEMENT_TIMEOUT_MS = {
   ingest: 20_000,
   reads: 10_000,
   jobs: 60_000,
-  classify: 20_000,
+  classify: 10_000,
+  analyse: 8_000,
   alerts: 10_000,
   log: 20_000,
   health: 2_000,
@@ -82,6 +89,7 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
     enable_mergejoin: false,
     plan_cache_mode: 'force_generic_plan',
   })
+  const analyse = open('analyse', 2, { enable_seqscan: false, plan_cache_mode: 'force_custom_plan' })
   const alerts = open('alerts', 3)
   const log = open('log', 1, { synchronous_commit: 'off' })
   const health = open('health', 1)
@@ -92,7 +100,7 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
       // What was asked meanwhile may never be answered. A write is tried again, so it need not be waited for.
       // So is what a session is classified as, and who is told.
       for (const pool of [reads, jobs, log]) pool.replace(false)
-      for (const pool of [ingest, classify, alerts]) pool.replace(true)
+      for (const pool of [ingest, classify, analyse, alerts]) pool.replace(true)
     }
     if (answer !== 'no') wasSilent = answer === 'silence'
     return answer === 'yes'
@@ -104,12 +112,13 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
     reads: reads.sql,
     jobs: jobs.sql,
     classify: classify.sql,
+    analyse: analyse.sql,
     alerts: alerts.sql,
     log: log.sql,
     ping,
     close: async () => {
       clearInterval(pulse)
-      await Promise.all([ingest, reads, jobs, classify, alerts, log, health].map((pool) => pool.close()))
+      await Promise.all([ingest, reads, jobs, classify, analyse, alerts, log, health].map((pool) => pool.close()))
     },
   }
 }

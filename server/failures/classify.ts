@@ -4,7 +4,7 @@ import {
   CATEGORIES,
   rankOfSeverity,
   type FailureCategory,
-  type Finding,
+  type Verdict,
   type Found,
   type Rule,
   type Run,
@@ -88,9 +88,9 @@ export interface Explanation {
   /** what it says of this run: what it found, why it found nothing, or why it cannot tell */
   sentence: string
   outcome: 'FOUND' | 'NOT_FOUND' | 'CANNOT_TELL' | 'COULD_NOT_RUN'
-  measured: Finding['measured']
-  threshold: Finding['threshold']
-  unit: Finding['unit']
+  measured: Verdict['measured']
+  threshold: Verdict['threshold']
+  unit: Verdict['unit']
 }
 
 /** What each rule of the session's platform makes of it, in the order of the table. */

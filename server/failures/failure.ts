@@ -141,8 +141,8 @@ export interface Found {
   evidence: string[]
 }
 
-/** A rule's answer: what it found, or in a sentence why it found nothing. */
-export interface Finding {
+/** What a rule says of a run: what it found, or in a sentence why it found nothing. */
+export interface Verdict {
   found: Found[]
   sentence: string
   measured: number | null
@@ -157,5 +157,5 @@ export interface Rule {
   looksFor: string
   /** why it can say nothing about this run, as a sentence; null where it can */
   cannotTell(run: Run): string | null
-  find(run: Run): Finding
+  find(run: Run): Verdict
 }

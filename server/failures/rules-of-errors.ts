@@ -2,7 +2,7 @@
 import type { EventType } from '../sessions/session.ts'
 import { adviceFor } from './causes.ts'
 import { describeError } from './fingerprint.ts'
-import type { FailureCategory, Finding, Found, Rule, Run, RunEvent, Severity } from './failure.ts'
+import type { FailureCategory, Verdict, Found, Rule, Run, RunEvent, Severity } from './failure.ts'
 import { countOf } from './words.ts'
 
 const NOTHING = { found: [], measured: null, threshold: null, unit: null }
@@ -36,7 +36,7 @@ function whatFailed({ type, name, model }: RunEvent): string {
   return name === null ? 'The run' : `"${name}"`
 }
 
-export function findNodeErrors(run: Run): Finding {
+export function findNodeErrors(run: Run): Verdict {
   const failed = ownErrors(run)
   const messages = new Map<string, Set<string>>()
   for (const { parentKey, error } of failed) {
@@ -124,7 +124,7 @@ function firstWords(text: string): string {
   return /[.!?…]$/.test(short) ? short : `${short}.`
 }
 
-export function findRunError(run: Run): Finding {
+export function findRunError(run: Run): Verdict {
   const { session } = run
   if (session.status !== 'FAILED') return { ...NOTHING, found: [], sentence: 'The run was not reported as failed.' }
   if (ownErrors(run).length > 0)

@@ -1,5 +1,5 @@
 // Rules that measure: how long a run took, what its models cost, and how often its nodes repeated. Pure.
-import type { FailureCategory, Finding, Found, Run, RunEvent, Severity, Threshold, Thresholds } from './failure.ts'
+import type { FailureCategory, Verdict, Found, Run, RunEvent, Severity, Threshold, Thresholds } from './failure.ts'
 import type { PastRun } from './thresholds.ts'
 import { findLoops } from './loops.ts'
 import { isWait, type Loop } from './rounds.ts'
@@ -44,7 +44,7 @@ export function activeMs({ session, events }: Pick<Run, 'session' | 'events'>): 
   return Math.max(0, session.durationMs - waited)
 }
 
-export function findLatency(run: Run): Finding {
+export function findLatency(run: Run): Verdict {
   const measured = activeMs(run)!
   const threshold = run.thresholds.latencyMs
   const waited = run.session.durationMs! - measured
@@ -92,7 +92,7 @@ export function spendOf({ session }: Pick<Run, 'session'>): { measured: number; 
   return isPriced ? { measured: session.costUsd!, unit: 'USD' } : { measured: session.tokens, unit: 'TOKENS' }
 }
 
-export function findCost(run: Run): Finding {
+export function findCost(run: Run): Verdict {
   const { session, events } = run
   const { measured, unit } = spendOf(run)!
   const threshold = unit === 'USD' ? run.thresholds.costUsd : run.thresholds.tokens
@@ -125,7 +125,7 @@ export function findCost(run: Run): Finding {
   return { found: [found], sentence, measured, threshold, unit }
 }
 
-export function findLoop(run: Run): Finding {
+export function findLoop(run: Run): Verdict {
   const loops = findLoops(run.events)
   const [most] = loops
   if (!most) {

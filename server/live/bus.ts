@@ -14,11 +14,12 @@ export interface Listener {
 
 const SESSION_CHANNEL = 'runwatch_sessions'
 const SETTINGS_CHANNEL = 'runwatch_settings'
-/** Things that are named by their ids alone: entries of the ingest log, patterns of failures, deliveries of alerts. */
+/** Things that are named by their ids alone: log entries, patterns of failures, deliveries of alerts, prompt versions. */
 const ID_CHANNELS = {
   ingestLog: 'runwatch_ingest_log',
   patterns: 'runwatch_patterns',
   deliveries: 'runwatch_deliveries',
+  prompts: 'runwatch_prompts',
 } as const
 export type IdChannel = keyof typeof ID_CHANNELS
 /** null where there were too many to name */
@@ -38,6 +39,7 @@ export class Bus {
     ingestLog: new Set(),
     patterns: new Set(),
     deliveries: new Set(),
+    prompts: new Set(),
   }
   private outgoingIds = new Map<IdChannel, Set<string> | null>()
   private idTimer: NodeJS.Timeout | null = null

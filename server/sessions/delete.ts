@@ -34,6 +34,7 @@ export async function deleteSessions(
       returning id, project_id, (first_seen_at at time zone 'UTC')::date::text as day`
     const failures = await tx`
       delete from failures where session_id = any(${rows.map((row) => row.id as string)}::uuid[]) returning project_id, pattern_id`
+    await tx`delete from findings where session_id = any(${rows.map((row) => row.id as string)}::uuid[])`
     await forgetAlerts(
       tx as unknown as Sql,
       rows.map((row) => row.id as string),

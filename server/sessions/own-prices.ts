@@ -53,6 +53,11 @@ export class OwnPrices {
       priceTokens(own, model, promptTokens, completionTokens, atMs)
   }
 
+  /** Whether the project set a price of its own. */
+  hasOwn(projectId: number, model: string): boolean {
+    return this.byProject.get(projectId)?.has(model) ?? false
+  }
+
   /** Whether a call of this model would be priced now. */
   hasPrice(projectId: number, model: string): boolean {
     return this.priceFor(projectId)(model, 1, 1, Date.now()) !== null

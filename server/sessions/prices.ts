@@ -84,9 +84,24 @@ function readTable(model: string, atMs: number): TablePrice | null {
   }
 }
 
+/**
+ * What is saved where so many tokens of a prompt are read from the provider's cache, by the price table: USD, or null where
+ * it has no such price.
+ */
+export function cacheSaving(model: string, promptTokens: number, atMs: number): number | null {
+  const plain = lookUp(model, promptTokens, 0, atMs)
+  if (plain?.model_price.cache_read_mtok === undefined) return null
+  const cached = lookUp(model, promptTokens, 0, atMs, promptTokens)
+  return cached && Math.max(0, plain.total_price - cached.total_price)
+}
+
 /** Routers name models "openai/gpt-4o": without its vendor such a name is tried once more. */
-function lookUp(model: string, promptTokens: number, completionTokens: number, atMs: number) {
-  const usage = { input_tokens: promptTokens, output_tokens: completionTokens }
+function lookUp(model: string, promptTokens: number, completionTokens: number, atMs: number, cachedTokens = 0) {
+  const usage = {
+    input_tokens: promptTokens,
+    output_tokens: completionTokens,
+    ...(cachedTokens > 0 && { cache_read_tokens: cachedTokens }),
+  }
   const timestamp = new Date(atMs)
   return (
     calcPrice(usage, model, { timestamp }) ?? calcPrice(usage, model.slice(model.lastIndexOf('/') + 1), { timestamp })

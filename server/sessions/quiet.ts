@@ -1,7 +1,7 @@
 // When a running session counts as quiet: silent for longer than is usual for its agent. Its status stays as reported.
 import type { Sql } from '../database/connect.ts'
 
-const MIN_QUIET_MS = 5 * 60_000
+export const MIN_QUIET_MS = 5 * 60_000
 const MAX_QUIET_MS = 365 * 86_400_000
 const QUIET_WHILE_UNKNOWN_MS = 30 * 60_000
 const MIN_HISTORY = 20

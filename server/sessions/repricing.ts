@@ -258,8 +258,8 @@ async function reprice(
     where s.id = any(${changedIds}::uuid[]) and s.id = t.session_id`
   // Their failures may be others now. Should this server end before it has looked, that of whoever sweeps next begins there.
   await tx`
-    update classified_until set turn = turn + 1,
-      at = least(at, (select min(last_event_at) from sessions where id = any(${changedIds}::uuid[])))`
+    update classified_until set turn = turn + 1, at = least(at, o.oldest), analysed_at = least(analysed_at, o.oldest)
+    from (select min(last_event_at) as oldest from sessions where id = any(${changedIds}::uuid[])) o`
   return { ids: changedIds, reached }
 }
 
