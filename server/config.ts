@@ -69,6 +69,18 @@ const environment = z
         error: 'must be names or addresses of hosts with commas between, like 127.0.0.1, chat.internal',
       })
       .transform((value) => new Set(value?.split(',').flatMap((host) => readHost(host) ?? []))),
+    LLM_BASE_URL: url(/^https?:\/\//, 'https://api.openai.com/v1').transform((value) => value?.replace(/\/+$/, '')),
+    LLM_API_KEY: text.refine((value) => value === undefined || /^[\x21-\x7e]{1,1000}$/.test(value), {
+      error: 'must be visible characters without spaces',
+    }),
+    LLM_MODEL: text,
+    LLM_TOKENS_PER_DAY: whole(0, 1_000_000_000, 200_000),
+    LLM_USD_PER_DAY: text
+      .refine((value) => value === undefined || /^\d{1,6}(\.\d{1,6})?$/.test(value), {
+        error: 'must be a number of USD like 2.50',
+      })
+      .transform((value) => Number(value ?? 1)),
+    LLM_TIMEOUT_SECONDS: whole(1, 600, 60),
     RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000_000, 300_000),
     SIGN_IN_TRIES_PER_MINUTE: whole(1, 1_000_000, 10),
     INTROSPECTION: yesNo(true),
@@ -86,6 +98,9 @@ const environment = z
   })
   .refine((env) => !env.SMTP_URL === !env.SMTP_FROM, {
     error: 'SMTP_URL and SMTP_FROM belong together: set both or neither',
+  })
+  .refine((env) => !(env.LLM_BASE_URL ?? env.LLM_API_KEY) === !env.LLM_MODEL, {
+    error: 'LLM_MODEL belongs to LLM_API_KEY or LLM_BASE_URL: name the model, and the key or the server that has it',
   })
 
 export class ConfigError extends Error {}
@@ -111,6 +126,18 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     initAdmin: e.INIT_ADMIN_EMAIL ? { email: e.INIT_ADMIN_EMAIL, password: e.INIT_ADMIN_PASSWORD! } : null,
     secretKey: e.SECRET_KEY ?? null,
     smtp: e.SMTP_URL ? { url: e.SMTP_URL, from: e.SMTP_FROM! } : null,
+    llm: e.LLM_MODEL
+      ? {
+          provider: {
+            baseUrl: e.LLM_BASE_URL ?? 'https://api.openai.com/v1',
+            // Servers of one's own often ask for none; the client wants one.
+            apiKey: e.LLM_API_KEY ?? 'none',
+            model: e.LLM_MODEL,
+            timeoutMs: 1_000 * e.LLM_TIMEOUT_SECONDS,
+          },
+          limits: { tokensPerDay: e.LLM_TOKENS_PER_DAY, usdPerDay: e.LLM_USD_PER_DAY },
+        }
+      : null,
     allowedPrivateHosts: e.ALLOWED_PRIVATE_HOSTS as ReadonlySet<string>,
     rateLimitPerMinute: e.RATE_LIMIT_PER_MINUTE,
     signInTriesPerMinute: e.SIGN_IN_TRIES_PER_MINUTE,

@@ -39,7 +39,8 @@ export async function actorOf(
   return person && { kind: 'PERSON', person }
 }
 
-function keyFrom(headers: Record<string, unknown>): string | null {
+/** The key in X-API-Key, or in Authorization as a bearer. */
+export function keyFrom(headers: Record<string, unknown>): string | null {
   const apiKey = headers['x-api-key'] ?? headers.apikey
   if (typeof apiKey === 'string') return apiKey
   const bearer = typeof headers.authorization === 'string' ? /^Bearer\s+(.+)$/i.exec(headers.authorization) : null
