@@ -16,7 +16,11 @@ import type { Intake } from './ingest/intake.ts'
 import type { IngestLog } from './ingest/log.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import type { WriteQueue } from './ingest/write-queue.ts'
+import type { Analyser } from './findings/analyser.ts'
 import { metricsText } from './metrics.ts'
+import type { ActivePrompts } from './prompts/active.ts'
+import type { Candidates } from './prompts/candidates.ts'
+import { promptRoutes } from './prompts/routes.ts'
 import type { Logger } from './log.ts'
 import { afterAnswers } from './pipelining.ts'
 
@@ -28,6 +32,9 @@ export interface AppOptions {
   queue: WriteQueue
   intake: Intake
   ingestLog: IngestLog
+  activePrompts: ActivePrompts
+  analyser: Analyser
+  candidates: Candidates
   dashboard: DashboardFiles
   log: Logger
 }
@@ -37,7 +44,7 @@ const CLOSE_WITHIN_MS = 3_000
 const STREAM_RECHECK_MS = 60_000
 
 export async function buildApp(options: AppOptions) {
-  const { config, database, access, services, queue, intake, ingestLog, dashboard, log } = options
+  const { config, database, access, services, queue, intake, ingestLog, activePrompts, dashboard, log } = options
   const onError = (error: unknown, what: string) => log.error({ err: safeError(error) }, what)
   const app = Fastify({
     trustProxy: config.trustProxy > 0 && ((_address, hop) => hop < config.trustProxy),
@@ -108,7 +115,9 @@ export async function buildApp(options: AppOptions) {
   })
   app.get('/metrics', async (_request, reply) => {
     void reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
-    return metricsText(queue, ingestLog, services.classifier, services.courier)
+    const { classifier, courier } = services
+    const { analyser, candidates } = options
+    return metricsText({ queue, log: ingestLog, classifier, courier, analyser, candidates })
   })
 
   await app.register((scope) =>
@@ -119,6 +128,9 @@ export async function buildApp(options: AppOptions) {
       rateLimitPerMinute: config.rateLimitPerMinute,
       baseUrl,
     }),
+  )
+  await app.register((scope) =>
+    promptRoutes(scope, { keys: access.keys, active: activePrompts, rateLimitPerMinute: config.rateLimitPerMinute }),
   )
   const { publicUrl, signInTriesPerMinute: triesPerMinute } = config
   await app.register((scope) => accessRoutes(scope, { access, publicUrl, triesPerMinute }))

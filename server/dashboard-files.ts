@@ -56,6 +56,9 @@ export async function loadDashboard(folder: string): Promise<DashboardFiles> {
   return { files, build: hash.digest('hex').slice(0, 12) }
 }
 
+/** Their last part is an agent's name, in which a point may stand: it is no file. */
+const NAMED_PAGE = /^\/(agents|prompts)\/[^/]+$/
+
 export function dashboardRoutes(app: FastifyInstance, { files }: DashboardFiles): void {
   app.get('/*', (request, reply) => {
     const path = request.url.split('?')[0]!
@@ -63,7 +66,8 @@ export function dashboardRoutes(app: FastifyInstance, { files }: DashboardFiles)
       (request.headers.accept ?? '').includes('text/html') ||
       request.headers.accept === '*/*' ||
       !request.headers.accept
-    const isPagePath = !path.startsWith('/api/') && !path.startsWith('/assets/') && extname(path) === ''
+    const isPagePath =
+      !path.startsWith('/api/') && !path.startsWith('/assets/') && (extname(path) === '' || NAMED_PAGE.test(path))
     const file = files.get(path) ?? (isPagePath && wantsPage ? files.get('/index.html') : undefined)
     if (!file) throw noRoute(request)
     void reply
@@ -81,9 +85,13 @@ export function dashboardRoutes(app: FastifyInstance, { files }: DashboardFiles)
 
 const METHODS: [path: RegExp, methods: string][] = [
   [/^\/api\/ingest\/platform-[ab]\/?$/, 'POST'],
+  [/^\/api\/prompts\/active\/?$/, 'GET'],
   [/^\/graphql\/?$/, 'GET, POST'],
   [/^\/api\/auth\/(sign-in|sign-out|set-up)$/, 'POST'],
-  [/^\/(api\/auth\/state|healthz|readyz|metrics)$|^\/(sessions|agents|ingest-log|settings)(\/|$)/, 'GET'],
+  [
+    /^\/(api\/auth\/state|healthz|readyz|metrics)$|^\/(sessions|agents|failures|prompts|alerts|ingest-log|settings)(\/|$)/,
+    'GET',
+  ],
 ]
 
 /** What is said to a request that no route takes: another method, or nothing there. */

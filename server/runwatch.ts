@@ -9,7 +9,7 @@ import { AlertRules } from './alerts/alert-rules.ts'
 import { Channels } from './alerts/channels.ts'
 import { Courier } from './alerts/courier.ts'
 import { FailureRates } from './alerts/rates.ts'
-import { pruneAlerts } from './alerts/read.ts'
+import { pruneAlerts, readDeliveriesById } from './alerts/read.ts'
 import { openSeal } from './alerts/sealed.ts'
 import { Sender } from './alerts/send.ts'
 import { buildApp, safeError } from './app.ts'
@@ -24,22 +24,35 @@ import { Classifier } from './failures/classifier.ts'
 import type { PatternNotice, Rule } from './failures/failure.ts'
 import { FirstLook } from './failures/first-look.ts'
 import { FixedThresholdSettings } from './failures/fixed-thresholds.ts'
+import { Analyser } from './findings/analyser.ts'
 import { Intake } from './ingest/intake.ts'
 import { IngestLog } from './ingest/log.ts'
 import { SendAgain } from './ingest/send-again.ts'
 import { WriteQueue } from './ingest/write-queue.ts'
 import { Bus, type SessionNotice } from './live/bus.ts'
-import { DeliveryFeed } from './live/delivery-feed.ts'
+import { IdFeed } from './live/id-feed.ts'
 import { LogFeed } from './live/log-feed.ts'
 import { PatternFeed } from './live/pattern-feed.ts'
 import { SessionFeed } from './live/session-feed.ts'
 import type { Logger } from './log.ts'
+import { ActivePrompts } from './prompts/active.ts'
+import { Budget } from './prompts/budget.ts'
+import { CandidateSettings } from './prompts/candidate-settings.ts'
+import { Candidates } from './prompts/candidates.ts'
+import { readPromptsById } from './prompts/read.ts'
+import { forgetGoneEvidence, type PromptNotice } from './prompts/store.ts'
 import { OwnPrices } from './sessions/own-prices.ts'
 import { QuietTimes } from './sessions/quiet.ts'
 import { Repricing } from './sessions/repricing.ts'
 import { Retention } from './sessions/retention.ts'
 
 const LAST_USED_EVERY_MS = 30_000
+/** Should a word of another server be lost, what it changed holds here from then on. */
+const SETTINGS_EVERY_MS = 60_000
+const FETCHES_EVERY_MS = 5_000
+const EVIDENCE_EVERY_MS = 3_600_000
+/** With more events or sessions waiting than this, others go first. */
+const BUSY = 100
 const PARTITIONS_EVERY_MS = 3_600_000
 const PRUNE_LOG_EVERY_MS = 300_000
 const RETENTION_EVERY_MS = 3_600_000
@@ -88,7 +101,10 @@ export async function startRunwatch(
     const projects = new Projects(database.jobs, () => bus.publishSettings())
     const fixedThresholds = new FixedThresholdSettings(database.jobs, () => bus.publishSettings())
     const people = new People(database.jobs)
-    const loadSettings = () => Promise.all([keys.load(), prices.load(), projects.load(), fixedThresholds.load()])
+    const candidateSettings = new CandidateSettings(database.jobs, () => bus.publishSettings())
+    const activePrompts = new ActivePrompts(database.jobs)
+    const cached = [keys, prices, projects, fixedThresholds, candidateSettings, activePrompts]
+    const loadSettings = () => Promise.all(cached.map((one) => one.load()))
     await loadSettings()
     bus.onSettingsChanged(
       () => void loadSettings().catch((error: unknown) => onError(error, 'settings could not be read')),
@@ -124,6 +140,36 @@ export async function startRunwatch(
     }
     const rates = new FailureRates({ sql: database.alerts, onRaised: deliver, onError })
     closers.push(() => rates.close())
+    const projectIds = () => [...keys.projects.keys()]
+    const promptsChanged = (notices: PromptNotice[]) =>
+      bus.publishIds(
+        'prompts',
+        notices.map(({ id, projectId }) => `${projectId}/${id}`),
+      )
+    const budget = config.llm && new Budget(database.analyse, config.llm.limits)
+    // Its client takes a quarter of a second to load, and most installations ask no model.
+    const provider = config.llm && new (await import('./prompts/provider.ts')).Provider(config.llm.provider, budget!)
+    const candidates = new Candidates({
+      sql: database.analyse,
+      settings: candidateSettings,
+      provider,
+      projectIds,
+      onChanged: promptsChanged,
+      onError,
+    })
+    closers.push(() => candidates.close())
+    const quiet = new QuietTimes(database.reads)
+    const analyser = new Analyser({
+      sql: database.analyse,
+      prices,
+      quiet,
+      projectIds,
+      isBusy: () => queue.depth.events > BUSY || classifier.waitingCount > BUSY,
+      committedEvents: () => queue.counters.events,
+      onFound: (changed) => bus.publish(changed),
+      onError,
+    })
+    closers.push(() => analyser.close())
     const classifier = new Classifier({
       sql: database.classify,
       explainSql: database.jobs,
@@ -132,6 +178,8 @@ export async function startRunwatch(
         deliver(deliveries)
         tell(sessions, patterns)
         if (patterns.length > 0) rates.soon()
+        candidates.due(patterns)
+        analyser.due(sessions.map(({ id }) => id))
       },
       ...(rules && { rules }),
       onError,
@@ -142,6 +190,7 @@ export async function startRunwatch(
       onCommitted: (written) => {
         bus.publish(written)
         classifier.due(written.flatMap(({ id, isDue }) => (isDue ? id : [])))
+        analyser.due(written.flatMap(({ id, isDue, status }) => (isDue || status === 'RUNNING' ? [] : id)))
       },
       onError,
     })
@@ -168,11 +217,22 @@ export async function startRunwatch(
       closers.push(async () => clearInterval(timer))
     }
     closers.push(() => keys.flushLastUsed())
+    every(SETTINGS_EVERY_MS, 'settings could not be read', async () => void (await loadSettings()))
     every(LAST_USED_EVERY_MS, 'the last use of keys could not be written', () => keys.flushLastUsed())
     every(PARTITIONS_EVERY_MS, 'partitions could not be made', () => ensurePartitions(database.jobs))
     every(PRUNE_LOG_EVERY_MS, 'old entries of the ingest log could not be dropped', () => ingestLog.prune())
     every(RETENTION_EVERY_MS, 'old sessions could not be deleted', () => retention.run())
     every(RETENTION_EVERY_MS, 'old alerts could not be deleted', () => pruneAlerts(database.alerts))
+    every(EVIDENCE_EVERY_MS, 'texts of deleted sessions could not be forgotten', () =>
+      forgetGoneEvidence(database.jobs),
+    )
+    const flushFetches = async () => {
+      const ids = await activePrompts.flushFetched()
+      if (ids.length > 0)
+        promptsChanged((await readPromptsById(database.reads, ids)).filter(({ state }) => state === 'ACTIVE'))
+    }
+    closers.push(flushFetches)
+    every(FETCHES_EVERY_MS, 'fetches of prompts could not be counted', flushFetches)
     every(REPRICING_EVERY_MS, 'prices could not be applied to history', () => repricing.run())
     const dropOld = () => dropOldPartitions(database.jobs)
     every(PARTITIONS_EVERY_MS, 'old partitions could not be dropped', dropOld)
@@ -199,7 +259,7 @@ export async function startRunwatch(
       projects,
       retention,
       repricing,
-      quiet: new QuietTimes(database.reads),
+      quiet,
       logFeed: new LogFeed(bus, database.reads, onError),
       patternFeed: new PatternFeed(bus, database.reads, onError),
       patternChanged: (notice) => bus.publishIds('patterns', [notice]),
@@ -209,7 +269,22 @@ export async function startRunwatch(
       channels: new Channels(database.jobs, seal),
       sender,
       courier,
-      deliveryFeed: new DeliveryFeed(bus, database.reads, onError),
+      deliveryFeed: new IdFeed({
+        bus,
+        channel: 'deliveries',
+        read: (ids) => readDeliveriesById(database.reads, ids),
+        onError,
+      }),
+      promptFeed: new IdFeed({ bus, channel: 'prompts', read: (ids) => readPromptsById(database.reads, ids), onError }),
+      promptsChanged: async (notices) => {
+        // It is decided: where it cannot be read at this moment, all that is kept is read again in the next.
+        await activePrompts.load().catch((error: unknown) => onError(error, 'active prompts could not be read'))
+        bus.publishSettings()
+        promptsChanged(notices)
+      },
+      candidateSettings,
+      provider,
+      budget,
       deliveriesQueued: deliver,
       sendAgain: new SendAgain({ sql: database.jobs, intake, log: ingestLog }),
       get baseUrl() {
@@ -218,7 +293,10 @@ export async function startRunwatch(
     }
     const dashboard = await loadDashboard(dashboardFolder)
     classifier.start()
-    const app = await buildApp({ config, database, access, services, queue, intake, ingestLog, dashboard, log })
+    analyser.start()
+    candidates.start()
+    const parts = { config, database, access, services, queue, intake, ingestLog, activePrompts, analyser, candidates }
+    const app = await buildApp({ ...parts, dashboard, log })
     closers.push(() => app.close())
     const address = await app.listen()
     publicUrl ||= address

@@ -66,6 +66,7 @@ async function removeBatch(sql: Sql, projectId: number): Promise<{ sessions: num
     }
     const ids = rows.map((row) => row.id as string)
     await tx`delete from failures where session_id = any(${ids}::uuid[])`
+    await tx`delete from findings where session_id = any(${ids}::uuid[])`
     await tx`delete from sessions where id = any(${ids}::uuid[])`
     return { sessions: rows.length, events }
   })

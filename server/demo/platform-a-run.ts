@@ -42,6 +42,7 @@ export function platformARun(random: Random, startedAt: number | null): Run {
       offsetMs += durationMs
     }
     if (place === failsAt && step.errors) failure = filled(random.pick(step.errors), words)
+    else failure = filled(step.refuses?.(words) ?? '', words) || null
     events.push(event(step, sessionId, script.agent, model, durationMs, random, failure, words))
     posts.push(post(events, offsetMs, startedAt, durationMs))
     offsetMs += durationMs
@@ -82,7 +83,7 @@ function event(
     duration_ms: durationMs,
     event_id: random.id(12),
   }
-  if (step.name !== undefined && step.kind === 'tool') made.tool_name = step.name
+  if (step.name !== undefined && (step.kind === 'tool' || step.kind === 'retrieval')) made.tool_name = step.name
   if (error !== null) made.error = filled(error, words)
   else made.output = filled(step.output, words)
   if (step.kind === 'llm') {

@@ -15,6 +15,9 @@ const COMPANIES = [
 ]
 const PEOPLE = ['Ada Okafor', 'Jonas Lindqvist', 'Mei Tanaka', 'Rosa Álvarez', 'Tomás Novák', 'Priya Raman']
 
+/** How often the model of "Lead enrichment" writes a date as people say it, which the CRM refuses: the cause to be found. */
+const LOOSE_DATES = 0.5
+
 export type Vocabulary = ReturnType<typeof vocabulary>
 
 /** The particulars of one run, so that its steps speak of the same thing. */
@@ -25,6 +28,9 @@ export function vocabulary(random: Random) {
     order: `#${random.between(10_000, 99_999)}`,
     amount: (random.between(900, 480_000) / 100).toFixed(2),
     days: random.between(2, 21),
+    followUp: random.chance(LOOSE_DATES)
+      ? random.pick(['next Tuesday', 'in two weeks', 'end of the month'])
+      : `2027-0${random.between(1, 9)}-${random.between(10, 28)}`,
   }
 }
 
@@ -38,6 +44,8 @@ export interface Step {
   takes: [from: number, to: number]
   /** what it says when it fails */
   errors?: string[]
+  /** why it fails with what this run gives it; null where it does not */
+  refuses?: (words: Vocabulary) => string | null
 }
 
 export interface Script {
@@ -142,7 +150,8 @@ export const PLATFORM_A_SCRIPTS: Script[] = [
       },
       {
         kind: 'llm',
-        input: 'Summarize in five bullet points what happened at {company} and why it matters to us.',
+        input:
+          'Summarize in five bullet points what happened at {company} and why it matters to us.\n\n{company} grows by 14 %\n{company} opens a second plant\nAnalysts on {company}: cautious',
         output:
           '- Revenue rose by 14 %, mostly abroad.\n- A second plant opens in spring.\n- Margins are flat; energy costs eat the gains.\n- The CFO leaves in June.\n- For us: renew the contract before the price list changes.',
         takes: [2500, 7000],
@@ -166,17 +175,22 @@ export const PLATFORM_A_SCRIPTS: Script[] = [
       },
       {
         kind: 'llm',
-        input: 'Score this lead from 0 to 100 and say why: {company}, contact {person}, last order {days} days ago.',
-        output: '{"score": 72, "why": "Recent order, known contact, growing company."}',
+        input:
+          'Score this lead from 0 to 100, say why, and when to follow up: {company}, contact {person}, last order {days} days ago.',
+        output: '{"score": 72, "follow_up": "{followUp}", "why": "Recent order, known contact, growing company."}',
         takes: [500, 1900],
       },
       {
         kind: 'tool',
         name: 'crm.update',
-        input: '{"id": 4711, "score": 72}',
+        input: '{"id": 4711, "score": 72, "follow_up": "{followUp}"}',
         output: '{"ok": true}',
         takes: [120, 500],
         errors: ['HTTP 409 Conflict: the record was changed by {person}'],
+        refuses: ({ followUp }) =>
+          /^\d/.test(followUp)
+            ? null
+            : 'HTTP 422 Unprocessable Entity: follow_up must be a date in the format YYYY-MM-DD, got "{followUp}"',
       },
     ],
   },
@@ -184,5 +198,7 @@ export const PLATFORM_A_SCRIPTS: Script[] = [
 
 /** Fills the particulars of a run into a text. */
 export function filled(text: string, words: Vocabulary): string {
-  return text.replace(/\{(company|person|order|amount|days)\}/g, (_, name: keyof Vocabulary) => String(words[name]))
+  return text.replace(/\{(company|person|order|amount|days|followUp)\}/g, (_, name: keyof Vocabulary) =>
+    String(words[name]),
+  )
 }

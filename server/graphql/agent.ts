@@ -4,7 +4,7 @@ import { readAgents, type AgentRow } from '../sessions/read.ts'
 import { builder } from './builder.ts'
 import { Platform, startOfRange, TimeRange } from './enums.ts'
 
-const Agent = builder.objectRef<AgentRow>('Agent').implement({
+export const Agent = builder.objectRef<AgentRow>('Agent').implement({
   description: 'What ran: all sessions of one name in one project, over both platforms.',
   fields: (t) => ({
     id: t.id({
@@ -39,10 +39,16 @@ builder.queryField('agent', (t) =>
   t.field({
     type: Agent,
     nullable: true,
-    description: 'One agent by its name.',
-    args: { name: t.arg.string({ required: true }), range: t.arg({ type: TimeRange }) },
+    description: 'One agent by its name; of several projects that of the newest session, where none is named.',
+    args: {
+      name: t.arg.string({ required: true }),
+      project: t.arg.string({ description: 'Only of this project.' }),
+      range: t.arg({ type: TimeRange }),
+    },
     complexity: { field: 20 },
-    resolve: async (_root, { name, range }, context) =>
-      (await readAgents(context.sql, context.projectIds, startOfRange(range), name))[0] ?? null,
+    resolve: async (_root, { name, project, range }, context) => {
+      const ids = context.projectIds.filter((id) => project == null || context.projectNames.get(id) === project)
+      return (await readAgents(context.sql, ids, startOfRange(range), name))[0] ?? null
+    },
   }),
 )

@@ -15,10 +15,23 @@ import type { FixedThresholdSettings } from '../failures/fixed-thresholds.ts'
 import { readPatternsById, readRunCounts, readSparklines, type PatternRow } from '../failures/patterns.ts'
 import { readFailures, readLatest, readPrimary, type FailureRow } from '../failures/read.ts'
 import type { SendAgain } from '../ingest/send-again.ts'
-import type { DeliveryFeed } from '../live/delivery-feed.ts'
+import { readFindings, type FindingRow } from '../findings/read.ts'
+import type { IdFeed } from '../live/id-feed.ts'
 import type { LogFeed } from '../live/log-feed.ts'
 import type { PatternFeed } from '../live/pattern-feed.ts'
 import type { SessionFeed } from '../live/session-feed.ts'
+import type { Budget } from '../prompts/budget.ts'
+import type { CandidateSettings } from '../prompts/candidate-settings.ts'
+import type { Provider } from '../prompts/provider.ts'
+import {
+  readDecisions,
+  readPromptsById,
+  readProposals,
+  type DecisionRow,
+  type PromptRow,
+  type ProposalRow,
+} from '../prompts/read.ts'
+import type { PromptNotice } from '../prompts/store.ts'
 import type { OwnPrices } from '../sessions/own-prices.ts'
 import type { QuietTimes } from '../sessions/quiet.ts'
 import { readEventTexts, type EventRef, type EventTexts } from '../sessions/read-events.ts'
@@ -46,7 +59,14 @@ export interface Services {
   alertRules: AlertRules
   channels: Channels
   sender: Sender
-  deliveryFeed: DeliveryFeed
+  deliveryFeed: IdFeed<DeliveryRow>
+  promptFeed: IdFeed<PromptRow>
+  /** some were made, edited or decided about */
+  promptsChanged(notices: PromptNotice[]): Promise<void>
+  candidateSettings: CandidateSettings
+  /** null where no model is configured */
+  provider: Provider | null
+  budget: Budget | null
   courier: Courier
   /** somebody queued these */
   deliveriesQueued(deliveries: NewDelivery[]): void
@@ -73,6 +93,11 @@ export interface Context extends Services {
   deliveries: DataLoader<string, DeliveryRow[]>
   /** by delivery */
   attempts: DataLoader<string, AttemptRow[]>
+  /** by session */
+  findings: DataLoader<string, FindingRow[]>
+  prompts: DataLoader<string, PromptRow | null>
+  proposals: DataLoader<string, ProposalRow[]>
+  decisions: DataLoader<string, DecisionRow[]>
 }
 
 const WEEK_MS = 7 * 86_400_000
@@ -138,5 +163,15 @@ export function makeContext(services: Services, actor: Actor): Context {
     ),
     deliveries: new DataLoader((ids) => readDeliveriesOfSessions(services.sql, ids), { cache: false }),
     attempts: new DataLoader((ids) => readAttempts(services.sql, ids), { cache: false }),
+    findings: new DataLoader((ids) => readFindings(services.sql, ids), { cache: false }),
+    prompts: new DataLoader(
+      async (ids) => {
+        const rows = await readPromptsById(services.sql, ids)
+        return ids.map((id) => rows.find((row) => row.id === id && projectIds().includes(row.projectId)) ?? null)
+      },
+      { cache: false },
+    ),
+    proposals: new DataLoader((ids) => readProposals(services.sql, ids), { cache: false }),
+    decisions: new DataLoader((ids) => readDecisions(services.sql, ids), { cache: false }),
   }
 }

@@ -123,6 +123,13 @@ function readFilter(input: typeof DeliveryFilter.$inferInput | null | undefined)
   }
 }
 
+/** Whatever its state: a list hears of those that leave it. */
+const concerns = ({ ruleId, channelId, sessionId, agents }: Filter, row: DeliveryRow) =>
+  (ruleId == null || ruleId === row.ruleId) &&
+  (channelId == null || channelId === row.channelId) &&
+  (sessionId == null || sessionId === row.sessionId) &&
+  (!agents?.length || agents.includes(row.agent))
+
 function readCursor(cursor: string): { at: string; id: string } {
   const [at = '', id = ''] = Buffer.from(cursor, 'base64url').toString().split('/')
   if (Number.isNaN(Date.parse(at)) || !/^[12]\d{3}-[\dT:.-]+Z$/.test(at) || !isUuid(id))
@@ -202,8 +209,13 @@ builder.subscriptionField('deliveryChanged', (t) =>
     type: DeliveryChange,
     description: 'Deliveries that were written, tried, sent or given up, whatever the states of the filter.',
     args: { filter: t.arg({ type: DeliveryFilter }) },
-    subscribe: (_root, { filter }, context) =>
-      context.deliveryFeed.deliveries(() => context.projectIds, readFilter(filter)),
+    subscribe: (_root, { filter }, context) => {
+      const wanted = readFilter(filter)
+      return context.deliveryFeed.subscribe(
+        () => context.projectIds,
+        (row) => concerns(wanted, row),
+      )
+    },
     resolve: (delivered) => delivered,
   }),
 )

@@ -18,6 +18,7 @@ export const requestUuid = uuidReader('IngestRequest', 'request')
 export const patternUuid = uuidReader('FailurePattern', 'pattern')
 export const channelUuid = uuidReader('Channel', 'channel')
 export const alertRuleUuid = uuidReader('AlertRule', 'alert rule')
+export const promptUuid = uuidReader('PromptVersion', 'prompt version')
 export const deliveryUuid = uuidReader('Delivery', 'delivery')
 
 /** An event's id holds its session, the day that its session was first seen, and its key. */

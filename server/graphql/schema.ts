@@ -12,6 +12,10 @@ import './prices.ts'
 import './channel.ts'
 import './alert-rule.ts'
 import './delivery.ts'
+import './finding.ts'
+import './prompt.ts'
+import './prompt-decisions.ts'
+import './candidate-rule.ts'
 import { builder } from './builder.ts'
 
 export const schema = builder.toSchema()
