@@ -22,6 +22,7 @@ export class RequestError extends Error {
     message: string,
     readonly requestId: string | null = null,
     readonly isUnreachable = false,
+    readonly code: unknown = null,
   ) {
     super(message)
   }
@@ -61,8 +62,8 @@ const isSignedOut = (error: CombinedError) =>
 function requestError(error: CombinedError): RequestError {
   const first = error.graphQLErrors[0]
   if (first) {
-    const requestId = first.extensions?.requestId
-    return new RequestError(first.message, typeof requestId === 'string' ? requestId : null)
+    const { requestId, code } = first.extensions ?? {}
+    return new RequestError(first.message, typeof requestId === 'string' ? requestId : null, false, code)
   }
   const status = (error.response as Response | undefined)?.status
   if (status && status >= 400) return new RequestError(`The server answered ${status}. Try again in a moment.`)

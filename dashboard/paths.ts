@@ -8,10 +8,13 @@ export type Route =
   | { page: 'sessions' }
   | { page: 'session'; id: string }
   | { page: 'agents' }
+  | { page: 'agent'; name: string }
   | { page: 'failures' }
+  /** Without an agent the list of them. */
+  | { page: 'prompts'; agent: string }
   | { page: 'ingest-log' }
   | { page: 'alerts'; section: '' | 'deliveries' }
-  | { page: 'settings'; section: '' | 'thresholds' | 'prices' }
+  | { page: 'settings'; section: '' | 'thresholds' | 'prices' | 'candidates' }
   | { page: 'sign-in' }
   | { page: 'set-up' }
   | { page: 'unknown' }
@@ -27,6 +30,12 @@ export const paths = {
     return withQuery(`/sessions/${encodeURIComponent(id)}`, query)
   },
   agents: (range?: AgentRange) => withQuery('/agents', new URLSearchParams(range && range !== '7d' ? { range } : {})),
+  /** @param project where several have an agent of this name */
+  agent: (name: string, range?: AgentRange, project?: string | null) => {
+    const query = new URLSearchParams(range && range !== '7d' ? { range: range === 'all' ? '30d' : range } : {})
+    if (project) query.set('project', project)
+    return withQuery(`/agents/${encodeURIComponent(name)}`, query)
+  },
   ingestLog: (filter: Partial<LogFilter> = {}, request?: string | null) => {
     const query = logFilterToQuery(filter)
     if (request) query.set('request', request)
@@ -34,6 +43,16 @@ export const paths = {
   },
   /** With `pattern=` and its id one is open. */
   failures: (query = new URLSearchParams()) => withQuery('/failures', query),
+  /** With `write=` the form for a version by hand is open. */
+  prompts: (query = new URLSearchParams()) => withQuery('/prompts', query),
+  /** @param project where there are several */
+  promptsOf: (agent: string, view: { project?: string | null; version?: number | null; write?: boolean } = {}) => {
+    const query = new URLSearchParams()
+    if (view.project) query.set('project', view.project)
+    if (view.version) query.set('version', String(view.version))
+    if (view.write) query.set('write', '')
+    return withQuery(`/prompts/${encodeURIComponent(agent)}`, query)
+  },
   /** With `rule=` or `channel=` and an id, or `new`, its form is open. */
   alerts: (query = new URLSearchParams()) => withQuery('/alerts', query),
   /** @param delivery the one that is open beside the log */
@@ -46,18 +65,26 @@ export const paths = {
   settings: () => '/settings',
   thresholds: (query = new URLSearchParams()) => withQuery('/settings/thresholds', query),
   prices: () => '/settings/prices',
+  candidateRules: (query = new URLSearchParams()) => withQuery('/settings/candidates', query),
   signIn: (returnTo?: string) =>
     withQuery('/sign-in', new URLSearchParams(returnTo && returnTo !== '/' ? { return: returnTo } : {})),
   setUp: () => '/set-up',
 }
 
+/** The prompts of an agent, open at one version. */
+export const promptPath = (agent: string, version?: number) =>
+  `/prompts/${encodeURIComponent(agent)}${version === undefined ? '' : `?version=${version}`}`
+
 export function readRoute(pathname: string): Route {
   const [, first = '', second, ...rest] = pathname.replace(/\/+$/, '').split('/')
   if (rest.length > 0) return { page: 'unknown' }
   if (first === 'sessions' && second) return { page: 'session', id: decode(second) }
+  if (first === 'agents' && second) return { page: 'agent', name: decode(second) }
+  if (first === 'prompts') return { page: first, agent: decode(second ?? '') }
   if ((first === 'settings' || first === 'alerts') && !second) return { page: first, section: '' }
   if (first === 'alerts' && second === 'deliveries') return { page: first, section: second }
-  if (first === 'settings' && (second === 'thresholds' || second === 'prices')) return { page: first, section: second }
+  if (first === 'settings' && (second === 'thresholds' || second === 'prices' || second === 'candidates'))
+    return { page: first, section: second }
   if (second) return { page: 'unknown' }
   if (first === '' || first === 'sessions') return { page: 'sessions' }
   if (first === 'agents' || first === 'failures' || first === 'ingest-log' || first === 'sign-in' || first === 'set-up')

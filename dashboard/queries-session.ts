@@ -101,6 +101,22 @@ export const failureFragment = graphql(`
 `)
 export type SessionFailure = FragmentOf<typeof failureFragment>
 
+export const findingFragment = graphql(`
+  fragment SessionFinding on Finding @_unmask {
+    id
+    kind
+    subject
+    sentence
+    advice
+    savingUsd
+    savingTokens
+    savingMs
+    evidence
+    evidenceCount
+  }
+`)
+export type SessionFinding = FragmentOf<typeof findingFragment>
+
 export const sessionQuery = graphql(
   `
     query Session($id: ID!, $first: Int!, $after: String, $withFailures: Boolean!) {
@@ -108,6 +124,9 @@ export const sessionQuery = graphql(
         ...SessionHead
         failures @include(if: $withFailures) {
           ...SessionFailure
+        }
+        findings @include(if: $withFailures) {
+          ...SessionFinding
         }
         deliveries @include(if: $withFailures) {
           ...DeliveryRow
@@ -124,7 +143,7 @@ export const sessionQuery = graphql(
       }
     }
   `,
-  [sessionHeadFragment, failureFragment, deliveryRowFragment, eventRowFragment],
+  [sessionHeadFragment, failureFragment, findingFragment, deliveryRowFragment, eventRowFragment],
 )
 
 export const sessionFailuresQuery = graphql(
@@ -139,6 +158,45 @@ export const sessionFailuresQuery = graphql(
   `,
   [failureFragment],
 )
+
+export const sessionFindingsQuery = graphql(
+  `
+    query SessionFindings($id: ID!) {
+      session(id: $id) {
+        findings {
+          ...SessionFinding
+        }
+      }
+    }
+  `,
+  [findingFragment],
+)
+
+/** Those against one failure pattern that wait to be decided about, or that workflows fetch. */
+export const promptsOfPatternQuery = graphql(`
+  query PromptsOfPattern($pattern: ID!) {
+    promptVersions(filter: { pattern: $pattern, states: [SHADOW, ACTIVE] }, first: 2) {
+      nodes {
+        id
+        agent
+        version
+        state
+      }
+    }
+  }
+`)
+export type PatternPrompt = ResultOf<typeof promptsOfPatternQuery>['promptVersions']['nodes'][number]
+
+export const promptsOfAgentChangedSubscription = graphql(`
+  subscription PromptsOfAgentChanged($agent: String!) {
+    promptVersionChanged(filter: { agents: [$agent] }) {
+      promptVersion {
+        id
+        revision
+      }
+    }
+  }
+`)
 
 export const sessionRulesQuery = graphql(`
   query SessionRules($id: ID!) {

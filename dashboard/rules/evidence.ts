@@ -4,9 +4,9 @@ import type { Step } from './steps.ts'
 
 const mostNodesOfRound = 8
 
-/** Places of the steps that show a failure without being errors themselves, ascending. */
-export function evidencePlaces(steps: readonly Step[], failures: readonly SessionFailure[]): number[] {
-  const ids = new Set(failures.flatMap((failure) => failure.evidence))
+/** Places of the steps that show a failure (or a finding) without being errors themselves, ascending. */
+export function evidencePlaces(steps: readonly Step[], found: readonly { evidence: string[] }[]): number[] {
+  const ids = new Set(found.flatMap(({ evidence }) => evidence))
   return ids.size === 0 ? [] : placesOf(steps, (step) => !step.failed && ids.has(step.event.id))
 }
 

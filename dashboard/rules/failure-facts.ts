@@ -53,5 +53,8 @@ const outcomes = {
 export const outcomeWords = (outcome: keyof typeof outcomes) => outcomes[outcome]
 
 /** The server names at most 100 of the events that show a failure. */
-export const unnamedWords = ({ evidence, evidenceCount }: SessionFailure): string | null =>
+export const unnamedWords = ({
+  evidence,
+  evidenceCount,
+}: Pick<SessionFailure, 'evidence' | 'evidenceCount'>): string | null =>
   evidenceCount > evidence.length ? `${formatCount(evidenceCount - evidence.length)} more are not listed` : null

@@ -15,6 +15,7 @@ import { connection, type Subscription } from './connection.svelte.ts'
 import { deliveriesOfSession, FollowedDeliveries } from './followed-deliveries.svelte.ts'
 import { pause } from './pause.svelte.ts'
 import { SessionFailures } from './session-failures.svelte.ts'
+import { SessionFindings } from './session-findings.svelte.ts'
 
 const pageSize = 1000
 const flushMs = 100
@@ -26,6 +27,7 @@ export class SessionTimeline {
   phase = $state<'first' | 'reading' | 'ready' | 'missing' | 'deleted' | 'problem'>('first')
   problem = $state.raw<RequestError | null>(null)
   readonly failures: SessionFailures
+  readonly findings: SessionFindings
   readonly deliveries = new FollowedDeliveries<readonly DeliveryRow[]>()
 
   /** All changes up to here are held, on screen or queued. */
@@ -47,6 +49,7 @@ export class SessionTimeline {
 
   constructor(private readonly id: string) {
     this.failures = new SessionFailures(id)
+    this.findings = new SessionFindings(id)
     this.forgetPause = pause.whenOver(() => this.flush())
     void this.start()
   }
@@ -61,9 +64,10 @@ export class SessionTimeline {
         const answer: Awaited<ReturnType<typeof this.readPage>> = await this.readPage(after)
         if (turn !== this.turn) return
         if (!answer) return this.lose(this.session === null ? 'missing' : 'deleted')
-        const { events, failures, deliveries, ...session } = answer
+        const { events, failures, findings, deliveries, ...session } = answer
         if (after === null) {
           this.failures.take(session, failures ?? [])
+          this.findings.take(session, findings ?? [])
           this.deliveries.turnTo(deliveriesOfSession(this.id), deliveries ?? [])
           this.begin(session)
         }
@@ -85,6 +89,7 @@ export class SessionTimeline {
     this.isStopped = true
     this.subscription?.stop()
     this.failures.stop()
+    this.findings.stop()
     this.deliveries.stop()
     clearTimeout(this.timer)
     clearTimeout(this.retryTimer)

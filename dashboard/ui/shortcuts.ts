@@ -4,8 +4,11 @@ import { preferences } from '../state/preferences.svelte.ts'
 /** Answers false where the key means nothing right now and keeps its usual effect. */
 export type Shortcuts = Record<string, (event: KeyboardEvent) => unknown>
 
-/** Never while typing, with a modifier, in a dialog, or when switched off (WCAG 2.1.4). Escape always works. */
-export function onShortcut(shortcuts: Shortcuts): () => void {
+/**
+ * Never while typing, with a modifier, in a dialog, or when switched off (WCAG 2.1.4). Escape always works.
+ * @param isAsked first: what follows `g` is a page, whatever the key means on the present one
+ */
+export function onShortcut(shortcuts: Shortcuts, isAsked: 'first' | 'in turn' = 'in turn'): () => void {
   const listen = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
     const target = event.target as HTMLElement
@@ -16,6 +19,7 @@ export function onShortcut(shortcuts: Shortcuts): () => void {
     if (event.key === 'Enter' && target.closest('button, a, summary')) return
     if (act(event) !== false) event.preventDefault()
   }
-  addEventListener('keydown', listen)
-  return () => removeEventListener('keydown', listen)
+  const isFirst = isAsked === 'first'
+  addEventListener('keydown', listen, isFirst)
+  return () => removeEventListener('keydown', listen, isFirst)
 }
