@@ -4,6 +4,7 @@ import { dirname, extname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { ERROR_TABLE } from '../server/errors.ts'
+import { FINDING_RULES } from '../server/findings/analyse.ts'
 import { RULES } from '../server/failures/rules.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -47,6 +48,8 @@ describe('layers', () => {
         (name) => `failures/${name}.ts`,
       ),
       ...['thresholds', 'classify', 'words'].map((name) => `failures/${name}.ts`),
+      ...['finding', 'analyse', 'rules-of-steps', 'rules-of-usual'].map((name) => `findings/${name}.ts`),
+      ...['prompt', 'guard', 'hints', 'instruction', 'answer-check'].map((name) => `prompts/${name}.ts`),
       ...server.filter((one) => one.includes('ingest/platform-b')).map((one) => one.slice('server/'.length)),
     ]
     for (const file of pure) {
@@ -137,6 +140,10 @@ describe('the README', () => {
     expect(Object.fromEntries(rows)).toEqual(
       Object.fromEntries(Object.entries(ERROR_TABLE).map(([code, { status }]) => [code, status])),
     )
+  })
+
+  test('lists every kind of finding with what it looks for', () => {
+    for (const { kind, looksFor } of FINDING_RULES) expect(readme).toContain(`| ${kind} | ${looksFor} |`)
   })
 
   test('lists every failure rule with what it looks for', () => {

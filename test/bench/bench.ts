@@ -1,11 +1,13 @@
-// `npm run bench [-- ingest|live|list|delete|classify|alerts] [--profile]`: measures on this machine and prints a table. It asserts nothing.
+// `npm run bench [-- ingest|live|list|delete|classify|alerts|findings|prompts] [--profile]`: measures on this machine and prints a table. It asserts nothing.
 import { topFunctions } from './profile.ts'
 import { benchAlerts } from './alerts.ts'
 import { benchClassify } from './classify.ts'
 import { benchDelete } from './delete.ts'
+import { benchFindings } from './findings.ts'
 import { benchIngest } from './ingest.ts'
 import { benchList } from './list.ts'
 import { benchLive } from './live.ts'
+import { benchPrompts } from './prompts.ts'
 import { markdown, type Section } from './report.ts'
 import { Stand } from './stand.ts'
 
@@ -16,6 +18,8 @@ const PARTS = {
   delete: benchDelete,
   classify: benchClassify,
   alerts: benchAlerts,
+  findings: benchFindings,
+  prompts: benchPrompts,
 }
 type Part = keyof typeof PARTS
 

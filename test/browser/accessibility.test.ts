@@ -7,6 +7,7 @@ import { platformBRecordings, recording } from '../fixtures/recordings.ts'
 import { alertsOf } from '../support/alert-stand.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
+import { promptStand } from './prompt-stand.ts'
 import { signIn, signInViewer, type SignedIn } from './signed-in.ts'
 
 let browser: Browser
@@ -42,6 +43,14 @@ beforeAll(async () => {
   const { agents } = await server.query('{ agents { name platforms } }')
   const agent = agents.find(({ platforms }: any) => platforms.includes('PLATFORM_B'))
   paths.thresholds = `/settings/thresholds?agent=${encodeURIComponent(agent.name)}`
+  const call = { session_id: 'twice', agent_name: 'Twice', type: 'llm.call', model: 'gpt-4o', prompt_tokens: 1000 }
+  const twice = { ...call, input: 'Classify this mail: my invoice is wrong', output: 'billing' }
+  const better = await server.ingestA([
+    twice,
+    twice,
+    { session_id: 'twice', type: 'tool.call', error: 'gone', status: 'error' },
+  ])
+  paths.better = new URL(better.body.sessions[0].url).pathname
   signedIn = await signIn(browser, server)
   viewer = await signInViewer(browser, server)
 })
@@ -55,6 +64,12 @@ beforeAll(async () => {
   const isTried = ({ deliveries: { nodes } }: any) => nodes[0]?.attemptCount > 0 && !nodes[0].isTrying
   paths.delivery = `/alerts/deliveries?delivery=${encodeURIComponent((await until(told, isTried, 30_000)).deliveries.nodes[0].id)}`
 })
+beforeAll(async () => {
+  const { write, activate, candidate, propose } = promptStand(() => server)
+  await activate(await write('Prompted', 'Be brief.'))
+  await candidate('Prompted')
+  await propose('Prompted', 2, 'Write dates as YYYY-MM-DD.', 'You book appointments.')
+})
 afterAll(async () => {
   await browser.close()
   await server.stop()
@@ -67,7 +82,9 @@ const PAGES = [
   'nothing',
   'session',
   'loop',
+  'better',
   'agents',
+  'agent',
   'log',
   'request',
   'settings',
@@ -77,10 +94,14 @@ const PAGES = [
   'pattern',
   'thresholds',
   'prices',
+  'candidates',
   'alerts',
   'alertForms',
   'deliveries',
   'delivery',
+  'prompts',
+  'agentPrompts',
+  'candidate',
 ] as const
 const pathOf = (name: (typeof PAGES)[number]) =>
   ({
@@ -90,7 +111,9 @@ const pathOf = (name: (typeof PAGES)[number]) =>
     nothing: '/?q=nothing-like-this',
     session: paths.session!,
     loop: paths.loop!,
+    better: paths.better!,
     agents: '/agents',
+    agent: '/agents/Twice',
     log: '/ingest-log',
     request: paths.request!,
     settings: '/settings',
@@ -100,10 +123,14 @@ const pathOf = (name: (typeof PAGES)[number]) =>
     pattern: paths.pattern!,
     thresholds: paths.thresholds!,
     prices: '/settings/prices',
+    candidates: '/settings/candidates',
     alerts: '/alerts',
     alertForms: '/alerts?channel=new',
     deliveries: '/alerts/deliveries',
     delivery: paths.delivery!,
+    prompts: '/prompts?write=',
+    agentPrompts: '/prompts/Prompted',
+    candidate: '/prompts/Prompted?version=2',
   })[name]
 
 async function openAll(page: Page, name: (typeof PAGES)[number], width: number) {
@@ -112,6 +139,7 @@ async function openAll(page: Page, name: (typeof PAGES)[number], width: number) 
   else if (name === 'request') await page.locator('mark').first().waitFor()
   else if (name === 'settings' || name === 'readOnly') await page.getByLabel('Mask credentials').waitFor()
   else if (name === 'prices') await page.getByRole('heading', { name: 'Own prices' }).waitFor()
+  else if (name === 'candidates') await page.getByRole('radio', { name: 'Make a candidate' }).check()
   else if (name === 'alerts') {
     await page.getByRole('button', { name: 'Edit High and critical failures' }).click()
     await page.getByText('In the last 7 days').waitFor()
@@ -136,7 +164,14 @@ async function openAll(page: Page, name: (typeof PAGES)[number], width: number) 
     await page.getByText('Why nothing else was found').click()
     await page.getByRole('term').filter({ hasText: 'Costly run' }).waitFor()
     await page.getByRole('button', { name: 'and 56 more' }).click()
+  } else if (name === 'better') await page.getByRole('heading', { name: 'Same prompt sent again' }).waitFor()
+  else if (name === 'agent') {
+    await page.getByRole('heading', { name: /^Same prompt sent again/ }).waitFor()
+    await page.getByRole('row', { name: /gone/ }).waitFor()
   } else if (name === 'delivery') await page.locator('aside').getByText('Message id').waitFor()
+  else if (name === 'prompts') await page.getByRole('form', { name: 'Write a version' }).waitFor()
+  else if (name === 'agentPrompts') await page.getByRole('link', { name: 'Version 1' }).waitFor()
+  else if (name === 'candidate') await page.locator('main ins').nth(1).waitFor()
   else if (name === 'pattern') await page.locator('aside pre').waitFor()
   else if (name === 'thresholds') {
     await page.getByText('Holds now').first().waitFor()

@@ -3,12 +3,15 @@ import { readFileSync } from 'node:fs'
 import { buildSchema, parse, validate } from 'graphql'
 import { stringifyDocument } from '@urql/core'
 import { describe, expect, it } from 'vitest'
+import * as agentPageQueries from '../../dashboard/queries-agent.ts'
 import * as agentQueries from '../../dashboard/queries-agents.ts'
 import * as alertQueries from '../../dashboard/queries-alerts.ts'
+import * as candidateRuleQueries from '../../dashboard/queries-candidate-rules.ts'
 import * as deliveryQueries from '../../dashboard/queries-deliveries.ts'
 import * as failureQueries from '../../dashboard/queries-failures.ts'
 import * as ingestQueries from '../../dashboard/queries-ingest.ts'
 import * as priceQueries from '../../dashboard/queries-prices.ts'
+import * as promptQueries from '../../dashboard/queries-prompts.ts'
 import * as sessionQueries from '../../dashboard/queries-session.ts'
 import * as settingsQueries from '../../dashboard/queries-settings.ts'
 import * as thresholdQueries from '../../dashboard/queries-thresholds.ts'
@@ -27,10 +30,13 @@ describe('the documents', () => {
   const operations = [
     queries,
     agentQueries,
+    agentPageQueries,
     alertQueries,
+    candidateRuleQueries,
     sessionQueries,
     ingestQueries,
     priceQueries,
+    promptQueries,
     settingsQueries,
     failureQueries,
     deliveryQueries,

@@ -189,7 +189,7 @@ test('a session classified while the last one of its pattern is deleted keeps it
       select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
         and (application_name = 'runwatch-classify') = ${isClassifying}`
   const pools = connectDatabase({ url: server.database.url, prepare: true })
-  expect(await pools.classify`show statement_timeout`).toEqual([{ statement_timeout: '20s' }])
+  expect(await pools.classify`show statement_timeout`).toEqual([{ statement_timeout: '10s' }])
   await pools.close()
   const tools = ['first', 'second', 'third', 'fourth']
   for (const tool of tools) {

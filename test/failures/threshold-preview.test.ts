@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ownProject, type OwnProject } from '../fixtures/own-project.ts'
 import { execution, untilAllClassified } from '../support/failed-runs.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 import { AS_RECORDED, changing, GeneratedExecution, rounds } from './generated-executions.ts'
 
 interface Posted {
@@ -65,6 +66,12 @@ beforeAll(async () => {
     }
   }
   await untilAllClassified(sql)
+  // The analysis notes in the session that it has looked.
+  await until(
+    () => sql`select from sessions where analysed_content < content_revision`,
+    (rows) => rows.length === 0,
+    20_000,
+  )
 })
 afterAll(() => server.stop())
 

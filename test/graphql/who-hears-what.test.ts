@@ -13,14 +13,15 @@ const DEPTH = 3
 
 let server: TestServer
 let stranger: string
+let admin: { cookie: string }
 let sessionId: string
 beforeAll(async () => {
   server = await startServer()
-  const cookie = await server.signIn()
+  admin = { cookie: await server.signIn() }
   const { createApiKey } = await server.query(
     `mutation { createApiKey(input: { name: "x", scopes: [READ], project: "other" }) { secret } }`,
     {},
-    { cookie },
+    admin,
   )
   stranger = createApiKey.secret
   const alerts = await alertsOf(server)
@@ -69,6 +70,7 @@ test.each(fields.map((field) => [field.name, field] as const))('%s', async (name
         error: 'Secret failure text',
         status: 'error',
       })
+      await server.query('mutation { createPrompt(agent: "Secret agent", prompt: "Secret prompt") { id } }', {}, admin)
       await new Promise((resolve) => setTimeout(resolve, 50))
       return JSON.stringify(reader.waiting)
     },

@@ -11,6 +11,7 @@ import {
 } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { alertsOf } from '../support/alert-stand.ts'
+import { promptsToDecide } from '../support/prompt-stand.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { socketClient, subscribe } from '../support/socket.ts'
 import { until } from '../support/until.ts'
@@ -41,6 +42,7 @@ let goingChannelId: string
 let ruleId: string
 let goingRuleId: string
 let deliveryId: string
+let promptIds: Record<string, string>
 
 beforeAll(async () => {
   server = await startServer()
@@ -111,6 +113,7 @@ beforeAll(async () => {
   )
   // Private addresses are not posted to: it is given up at once.
   deliveryId = (await alerts.settled({ rule: ruleId }))[0].id
+  promptIds = await promptsToDecide(server, callers.admin)
   await server.query('mutation { muteAgent(agent: "Secret agent", days: 1) { agent } }', {}, callers.admin)
   await server.query(
     'mutation { setThresholds(agent: "Secret agent", thresholds: { latencyMs: 1000 }) { agent } }',
@@ -137,7 +140,7 @@ function selectionOf(type: GraphQLObjectType, depth: number): string {
 function documentFor(kind: 'query' | 'mutation', field: GraphQLField<unknown, unknown>): string {
   const values: Record<string, string> = {
     'node.id': `"${sessionId}"`,
-    'nodes.ids': `["${[sessionId, eventId, refusedId, patternId, channelId, ruleId, deliveryId].join('", "')}"]`,
+    'nodes.ids': `["${[sessionId, eventId, refusedId, patternId, channelId, ruleId, deliveryId, promptIds.read].join('", "')}"]`,
     'createAlertRule.input': '{ name: "Secret" }',
     'updateAlertRule.id': `"${ruleId}"`,
     'updateAlertRule.input': '{ name: "Secret" }',
@@ -175,6 +178,22 @@ function documentFor(kind: 'query' | 'mutation', field: GraphQLField<unknown, un
     'setModelPrice.outputUsdPerMillion': '"1"',
     'removeModelPrice.model': '"m"',
     'tablePrice.model': '"m"',
+    'createPrompt.agent': '"Secret agent"',
+    'createPrompt.prompt': '"Secret prompt"',
+    'editPrompt.id': `"${promptIds.edit}"`,
+    'editPrompt.revision': '1',
+    'editPrompt.prompt': '"Secret text"',
+    'activatePrompt.id': `"${promptIds.activate}"`,
+    'activatePrompt.revision': '1',
+    'activatePrompt.reason': '"Secret reason"',
+    'rejectPrompt.id': `"${promptIds.reject}"`,
+    'rejectPrompt.revision': '1',
+    'rejectPrompt.reason': '"Secret reason"',
+    'retirePrompt.id': `"${promptIds.retire}"`,
+    'retirePrompt.revision': '2',
+    'retirePrompt.reason': '"Secret reason"',
+    'setCandidateRule.agent': '"Secret agent"',
+    'setCandidateRule.rule': '{ sessions: 5, days: 7 }',
   }
   const wanted = field.args.filter((arg) => isNonNullType(arg.type) || values[`${field.name}.${arg.name}`])
   const given = wanted.map((arg) => `${arg.name}: ${values[`${field.name}.${arg.name}`]}`).join(', ')
@@ -197,6 +216,7 @@ test.each([
   'alertRules',
   'deliveries',
   'mutedAgents',
+  'promptVersions',
 ])('what a stranger does not see of %s is there for a reader of the project', async (name) => {
   const document = documentFor('query', schema.getQueryType()!.getFields()[name]!)
   const seen = async (caller: string) => JSON.stringify((await server.graphql(document, {}, callers[caller])).body)
