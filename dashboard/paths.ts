@@ -4,6 +4,12 @@ import { logFilterToQuery, type LogFilter } from './rules/log-filter.ts'
 import type { AgentRange } from './rules/agent-range.ts'
 import type { DeliveryFilter } from './rules/delivery-filter.ts'
 
+const settingsSections = ['people', 'thresholds', 'prices', 'candidates', 'preferences', 'account'] as const
+export type SettingsSection = '' | (typeof settingsSections)[number]
+
+/** Pages whose address is their name alone. */
+const plainPages = ['agents', 'failures', 'ingest-log', 'connect', 'sign-in', 'set-up', 'invitation'] as const
+
 export type Route =
   | { page: 'sessions' }
   | { page: 'session'; id: string }
@@ -14,9 +20,11 @@ export type Route =
   | { page: 'prompts'; agent: string }
   | { page: 'ingest-log' }
   | { page: 'alerts'; section: '' | 'deliveries' }
-  | { page: 'settings'; section: '' | 'thresholds' | 'prices' | 'candidates' }
+  | { page: 'connect' }
+  | { page: 'settings'; section: SettingsSection }
   | { page: 'sign-in' }
   | { page: 'set-up' }
+  | { page: 'invitation' }
   | { page: 'unknown' }
 
 const withQuery = (path: string, query: URLSearchParams) => (query.size > 0 ? `${path}?${query}` : path)
@@ -62,9 +70,9 @@ export const paths = {
     if (delivery) query.set('delivery', delivery)
     return withQuery('/alerts/deliveries', query)
   },
-  settings: () => '/settings',
+  connect: () => '/connect',
+  settings: (section: SettingsSection = '') => `/settings${section && '/'}${section}`,
   thresholds: (query = new URLSearchParams()) => withQuery('/settings/thresholds', query),
-  prices: () => '/settings/prices',
   candidateRules: (query = new URLSearchParams()) => withQuery('/settings/candidates', query),
   signIn: (returnTo?: string) =>
     withQuery('/sign-in', new URLSearchParams(returnTo && returnTo !== '/' ? { return: returnTo } : {})),
@@ -83,13 +91,12 @@ export function readRoute(pathname: string): Route {
   if (first === 'prompts') return { page: first, agent: decode(second ?? '') }
   if ((first === 'settings' || first === 'alerts') && !second) return { page: first, section: '' }
   if (first === 'alerts' && second === 'deliveries') return { page: first, section: second }
-  if (first === 'settings' && (second === 'thresholds' || second === 'prices' || second === 'candidates'))
-    return { page: first, section: second }
+  const section = first === 'settings' && settingsSections.find((each) => each === second)
+  if (section) return { page: first, section }
   if (second) return { page: 'unknown' }
   if (first === '' || first === 'sessions') return { page: 'sessions' }
-  if (first === 'agents' || first === 'failures' || first === 'ingest-log' || first === 'sign-in' || first === 'set-up')
-    return { page: first }
-  return { page: 'unknown' }
+  const page = plainPages.find((each) => each === first)
+  return { page: page ?? 'unknown' }
 }
 
 /** Only a path of this dashboard: a link must not lead a person who signs in to another site. */

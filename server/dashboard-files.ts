@@ -89,7 +89,7 @@ const METHODS: [path: RegExp, methods: string][] = [
   [/^\/graphql\/?$/, 'GET, POST'],
   [/^\/api\/auth\/(sign-in|sign-out|set-up)$/, 'POST'],
   [
-    /^\/(api\/auth\/state|healthz|readyz|metrics)$|^\/(sessions|agents|failures|prompts|alerts|ingest-log|settings)(\/|$)/,
+    /^\/(api\/auth\/state|healthz|readyz|metrics)$|^\/(sessions|agents|failures|prompts|alerts|ingest-log|connect|settings|invitation)(\/|$)/,
     'GET',
   ],
 ]
