@@ -4,6 +4,7 @@ import type { Access } from './access/actor.ts'
 import { People } from './access/people.ts'
 import { KeyRing } from './access/keys.ts'
 import { Projects } from './access/projects.ts'
+import { Roller } from './agents/roller.ts'
 import { noticeOf, type DeliveryNotice, type NewDelivery } from './alerts/alert.ts'
 import { AlertRules } from './alerts/alert-rules.ts'
 import { Channels } from './alerts/channels.ts'
@@ -29,6 +30,7 @@ import { Intake } from './ingest/intake.ts'
 import { IngestLog } from './ingest/log.ts'
 import { SendAgain } from './ingest/send-again.ts'
 import { WriteQueue } from './ingest/write-queue.ts'
+import { AgentFeed } from './live/agent-feed.ts'
 import { Bus, type SessionNotice } from './live/bus.ts'
 import { IdFeed } from './live/id-feed.ts'
 import { LogFeed } from './live/log-feed.ts'
@@ -159,6 +161,8 @@ export async function startRunwatch(
     })
     closers.push(() => candidates.close())
     const quiet = new QuietTimes(database.reads)
+    const roller = new Roller({ sql: database.analyse, bus, onError })
+    closers.push(() => roller.close())
     const analyser = new Analyser({
       sql: database.analyse,
       prices,
@@ -166,6 +170,7 @@ export async function startRunwatch(
       projectIds,
       isBusy: () => queue.depth.events > BUSY || classifier.waitingCount > BUSY,
       committedEvents: () => queue.counters.events,
+      onAnalysed: () => roller.soon(),
       onFound: (changed) => bus.publish(changed),
       onError,
     })
@@ -261,6 +266,7 @@ export async function startRunwatch(
       repricing,
       quiet,
       logFeed: new LogFeed(bus, database.reads, onError),
+      agentFeed: new AgentFeed(bus),
       patternFeed: new PatternFeed(bus, database.reads, onError),
       patternChanged: (notice) => bus.publishIds('patterns', [notice]),
       classifier,
@@ -295,6 +301,7 @@ export async function startRunwatch(
     classifier.start()
     analyser.start()
     candidates.start()
+    roller.start()
     const parts = { config, database, access, services, queue, intake, ingestLog, activePrompts, analyser, candidates }
     const app = await buildApp({ ...parts, dashboard, log })
     closers.push(() => app.close())

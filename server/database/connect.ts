@@ -89,7 +89,7 @@ export function connectDatabase({ url, prepare }: DatabaseOptions): Database {
     enable_mergejoin: false,
     plan_cache_mode: 'force_generic_plan',
   })
-  const analyse = open('analyse', 2, { enable_seqscan: false, plan_cache_mode: 'force_custom_plan' })
+  const analyse = open('analyse', 3, { enable_seqscan: false, plan_cache_mode: 'force_custom_plan' })
   const alerts = open('alerts', 3)
   const log = open('log', 1, { synchronous_commit: 'off' })
   const health = open('health', 1)

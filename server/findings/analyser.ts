@@ -5,6 +5,7 @@ import { cacheSaving } from '../sessions/prices.ts'
 import { MIN_QUIET_MS, type QuietTimes } from '../sessions/quiet.ts'
 import { analyse } from './analyse.ts'
 import { findSilent, findUnanalysed, readDue, readStepsOf, type DueSession } from './due.ts'
+import { sumByModel } from './model-sums.ts'
 import { ModelUses } from './model-use.ts'
 import { Past, readRetried } from './past.ts'
 import { writeAnalysed, type Analysed } from './store.ts'
@@ -39,6 +40,8 @@ export interface AnalyserOptions {
   isBusy(): boolean
   /** how many events were committed so far */
   committedEvents(): number
+  /** called after each commit */
+  onAnalysed(): void
   /** called after the commit with the sessions whose findings changed */
   onFound(changed: { id: string; projectId: number }[]): void
   onError(error: unknown, what: string): void
@@ -198,9 +201,10 @@ export class Analyser {
         onError(error, `${kind} could not be looked for`)
       }
       this.past.note(session, events)
-      analysed.push({ session, findings })
+      analysed.push({ session, findings, modelUse: sumByModel(events) })
     }
     const { ids, changed } = await writeAnalysed(sql, analysed)
+    this.options.onAnalysed()
     this.counters.analysed += ids.length
     this.counters.changed += changed.length
     if (changed.length > 0) onFound(changed)

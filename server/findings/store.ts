@@ -1,13 +1,17 @@
 // How an analysis is written: the findings of many sessions, in one statement.
 import type { Sql } from '../database/connect.ts'
+import { dueFrom } from '../agents/rollups.ts'
 import { arrayLiterals, columnNames, nestedArray, unnestArguments, type Column } from '../database/columns.ts'
 import { fingerprintId } from '../sessions/identity.ts'
 import type { DueSession } from './due.ts'
+import type { ModelUseSums } from './model-sums.ts'
 import type { Finding } from './finding.ts'
 
 export interface Analysed {
   session: DueSession
   findings: Finding[]
+  /** what its calls add up to by model */
+  modelUse: ModelUseSums
 }
 
 const MAX_EVIDENCE = 100
@@ -16,6 +20,7 @@ const MAX_SUBJECT = 200
 const SESSION_COLUMNS: Column<Analysed>[] = [
   { name: 'id', type: 'uuid', value: ({ session }) => session.id },
   { name: 'content_revision', type: 'int8', value: ({ session }) => session.contentRevision },
+  { name: 'model_use', type: 'text', value: ({ modelUse }) => JSON.stringify(modelUse).toWellFormed() },
 ]
 
 interface FindingWrite {
@@ -57,8 +62,8 @@ with w as materialized (
 ), f as materialized (
   select * from unnest(${unnestArguments(FINDING_COLUMNS, FINDINGS_FROM)}) as f (${columnNames(FINDING_COLUMNS)})
 ), locked as materialized (
-  select s.place, w.id, s.last_event_at from w cross join lateral (
-    select ctid as place, last_event_at from sessions
+  select s.*, w.id, w.model_use::jsonb as model_use from w cross join lateral (
+    select ctid as place, project_id, agent, first_seen_at, last_event_at, model_use as model_use_before from sessions
     where id = w.id and content_revision = w.content_revision and analysed_content < content_revision
     for update skip locked) s
 ), gone as (
@@ -74,10 +79,12 @@ with w as materialized (
   on conflict (session_id, finding_key) do update set ${SAID.map((name) => `${name} = excluded.${name}`).join(', ')}
   where (${SAID.map((name) => `k.${name}`).join(', ')}) is distinct from (${SAID.map((name) => `excluded.${name}`).join(', ')})
   returning session_id
+), due as (
+  ${dueFrom('locked where model_use is distinct from model_use_before')}
 ), changed as materialized (
   select session_id from gone union select session_id from kept
 )
-update sessions s set analysed_content = s.content_revision,
+update sessions s set analysed_content = s.content_revision, model_use = l.model_use,
   revision = s.revision + (exists (select from changed c where c.session_id = s.id))::int
 from locked l where s.ctid = l.place
 returning s.id, s.project_id, exists (select from changed c where c.session_id = s.id) as has_changed`

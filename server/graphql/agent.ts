@@ -1,11 +1,61 @@
-// Agents in GraphQL: what ran, with counts.
+// Agents in GraphQL: what their runs add up to over a span, whole, part by part and by model, and what came before.
 import { encodeGlobalID } from '@pothos/plugin-relay'
-import { readAgents, type AgentRow } from '../sessions/read.ts'
+import type { AgentPart as Part, AgentRow, AgentSums, ModelSums } from '../agents/read.ts'
+import { partHoursOf, readAgents, spanOfLast } from '../agents/read.ts'
+import type { Delivery } from '../live/conflated-queue.ts'
 import { builder } from './builder.ts'
-import { Platform, startOfRange, TimeRange } from './enums.ts'
+import { hoursOfRange, Platform, TimeRange } from './enums.ts'
+
+type Sums = Omit<AgentSums, 'projectId' | 'name' | 'platforms' | 'lastSeenAt'>
+
+const number = (value: string | null) => (value === null ? null : Number(value))
+
+const AgentTotals = builder.interfaceRef<Sums>('AgentTotals').implement({
+  description: 'What the runs of a span add up to. A run belongs to the hour in which it was first seen.',
+  // prettier-ignore
+  fields: (t) => ({
+    runs: t.exposeInt('runs', { description: 'Sessions.' }),
+    running: t.exposeInt('running', { description: 'Of these, not closed.' }),
+    completed: t.exposeInt('completed', { description: 'Of these, completed.' }),
+    failed: t.exposeInt('failed', { description: 'Of these, failed.' }),
+    failureRate: t.float({ nullable: true, description: 'Share of the closed sessions that failed, 0 to 1; null where none is closed.', resolve: ({ failed, completed }) => failed + completed > 0 ? failed / (failed + completed) : null }),
+    p50DurationMs: t.exposeFloat('p50DurationMs', { nullable: true, description: 'Half of the closed sessions took no longer, in milliseconds, within 1 %; null where no duration is known.' }),
+    p95DurationMs: t.exposeFloat('p95DurationMs', { nullable: true, description: '95 of 100 closed sessions took no longer, in milliseconds, within 1 %; null where no duration is known.' }),
+    costUsd: t.float({ nullable: true, description: 'In USD, of calls whose cost is known; null where none is.', resolve: ({ costUsd }) => number(costUsd) }),
+    unpricedRuns: t.exposeInt('unpricedRuns', { description: 'Sessions with calls whose cost is not known.' }),
+    promptTokens: t.float({ nullable: true, description: 'Tokens of prompts; null where none is known.', resolve: ({ promptTokens }) => number(promptTokens) }),
+    completionTokens: t.float({ nullable: true, description: 'Tokens of answers; null where none is known.', resolve: ({ completionTokens }) => number(completionTokens) }),
+    estimatedRuns: t.exposeInt('estimatedRuns', { description: 'Sessions with counts of tokens that are estimates of their platform.' }),
+  }),
+})
+
+const AgentPart = builder.objectRef<Part>('AgentPart').implement({
+  description: 'A part of a span in which an agent ran.',
+  interfaces: [AgentTotals],
+  fields: (t) => ({ startsAt: t.expose('startsAt', { type: 'DateTime', description: 'Where the part begins.' }) }),
+})
+
+const AgentBefore = builder.objectRef<AgentSums>('AgentBefore').implement({
+  description: 'The time before a span, of the same length.',
+  interfaces: [AgentTotals],
+})
+
+// prettier-ignore
+const AgentModel = builder.objectRef<ModelSums>('AgentModel').implement({
+  description: 'What the calls of one model add up to, of sessions that were analysed.',
+  fields: (t) => ({
+    model: t.exposeString('model', { description: 'As the platform names it.' }),
+    runs: t.exposeInt('runs', { description: 'Sessions with calls of it.' }),
+    calls: t.float({ description: 'Its calls.', resolve: ({ calls }) => Number(calls) }),
+    promptTokens: t.float({ nullable: true, description: 'Tokens of prompts; null where none is known.', resolve: ({ promptTokens }) => number(promptTokens) }),
+    completionTokens: t.float({ nullable: true, description: 'Tokens of answers; null where none is known.', resolve: ({ completionTokens }) => number(completionTokens) }),
+    costUsd: t.float({ nullable: true, description: 'In USD, of calls whose cost is known; null where none is.', resolve: ({ costUsd }) => number(costUsd) }),
+  }),
+})
 
 export const Agent = builder.objectRef<AgentRow>('Agent').implement({
   description: 'What ran: all sessions of one name in one project, over both platforms.',
+  interfaces: [AgentTotals],
   fields: (t) => ({
     id: t.id({
       description: 'Global id.',
@@ -17,21 +67,47 @@ export const Agent = builder.objectRef<AgentRow>('Agent').implement({
     }),
     name: t.exposeString('name', { nullable: true, description: 'Null gathers the sessions without a name.' }),
     platforms: t.expose('platforms', { type: [Platform], description: 'Where it ran.' }),
-    runs: t.exposeInt('runs', { description: 'Sessions in the range.' }),
-    running: t.exposeInt('running', { description: 'Of these, not closed.' }),
-    completed: t.exposeInt('completed', { description: 'Of these, completed.' }),
-    failed: t.exposeInt('failed', { description: 'Of these, failed.' }),
     lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', description: 'When its newest session was first seen.' }),
+    since: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Where the span begins: the hour in which the range does. Null where it is all.',
+      resolve: ({ span }) => span.from,
+    }),
+    before: t.field({
+      type: AgentBefore,
+      nullable: true,
+      description: 'The time before the span, of the same length; null where it did not run then.',
+      resolve: (agent, _args, context) => context.agentsBefore.load(agent),
+    }),
+    partHours: t.int({
+      description: 'How long the parts are, in hours, from midnight in UTC: 1, 6 or 24.',
+      resolve: ({ span }) => partHoursOf(span),
+    }),
+    parts: t.field({
+      type: [AgentPart],
+      description: 'The parts of the span in which it ran, the oldest first.',
+      complexity: { field: 20, multiplier: 5 },
+      resolve: (agent, _args, context) => context.agentParts.load(agent),
+    }),
+    models: t.field({
+      type: [AgentModel],
+      description: 'Its models, the dearest first; at most 100. What is not in them was not analysed yet.',
+      complexity: { field: 20, multiplier: 5 },
+      resolve: (agent, _args, context) => context.agentModels.load(agent),
+    }),
   }),
 })
 
 builder.queryField('agents', (t) =>
   t.field({
     type: [Agent],
-    description: 'All agents with sessions in the range, the last seen first; at most 1,000.',
+    description:
+      'All agents with sessions in the range, in whole hours, the last seen first; at most 1,000. Sums follow changes within seconds.',
     args: { range: t.arg({ type: TimeRange }) },
     complexity: { field: 20, multiplier: 20 },
-    resolve: (_root, { range }, context) => readAgents(context.sql, context.projectIds, startOfRange(range)),
+    resolve: (_root, { range }, context) =>
+      readAgents(context.sql, context.projectIds, spanOfLast(hoursOfRange(range))),
   }),
 )
 
@@ -48,7 +124,31 @@ builder.queryField('agent', (t) =>
     complexity: { field: 20 },
     resolve: async (_root, { name, project, range }, context) => {
       const ids = context.projectIds.filter((id) => project == null || context.projectNames.get(id) === project)
-      return (await readAgents(context.sql, ids, startOfRange(range), name))[0] ?? null
+      return (await readAgents(context.sql, ids, spanOfLast(hoursOfRange(range)), name))[0] ?? null
     },
+  }),
+)
+
+const AgentsChange = builder.objectRef<Delivery<number>>('AgentsChange').implement({
+  description: 'Sums of agents are others now.',
+  fields: (t) => ({
+    project: t.string({
+      nullable: true,
+      description: 'Whose agents; null where this says resync.',
+      resolve: (change, _args, context) => ('value' in change ? context.projectNames.get(change.value) : null),
+    }),
+    resync: t.boolean({
+      description: 'Changes were dropped for this subscriber: read again what is shown.',
+      resolve: (change) => 'resync' in change,
+    }),
+  }),
+})
+
+builder.subscriptionField('agentsChanged', (t) =>
+  t.field({
+    type: AgentsChange,
+    description: 'Sums of agents changed: read them again. At most some ten messages a second of each project.',
+    subscribe: (_root, _args, context) => context.agentFeed.subscribe(() => context.projectIds),
+    resolve: (change) => change,
   }),
 )

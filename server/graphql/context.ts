@@ -1,6 +1,15 @@
 // What every resolver is given: who asks, which projects they may see, and the services.
 import DataLoader from 'dataloader'
 import type { Access, Actor } from '../access/actor.ts'
+import {
+  readBefore,
+  readModels,
+  readParts,
+  type AgentPart,
+  type AgentRow,
+  type AgentSums,
+  type ModelSums,
+} from '../agents/read.ts'
 import type { AlertRules } from '../alerts/alert-rules.ts'
 import type { NewDelivery } from '../alerts/alert.ts'
 import type { Channels } from '../alerts/channels.ts'
@@ -16,6 +25,7 @@ import { readPatternsById, readRunCounts, readSparklines, type PatternRow } from
 import { readFailures, readLatest, readPrimary, type FailureRow } from '../failures/read.ts'
 import type { SendAgain } from '../ingest/send-again.ts'
 import { readFindings, type FindingRow } from '../findings/read.ts'
+import type { AgentFeed } from '../live/agent-feed.ts'
 import type { IdFeed } from '../live/id-feed.ts'
 import type { LogFeed } from '../live/log-feed.ts'
 import type { PatternFeed } from '../live/pattern-feed.ts'
@@ -52,6 +62,7 @@ export interface Services {
   repricing: Repricing
   logFeed: LogFeed
   patternFeed: PatternFeed
+  agentFeed: AgentFeed
   classifier: Classifier
   fixedThresholds: FixedThresholdSettings
   /** tells everyone who looks at patterns */
@@ -89,6 +100,9 @@ export interface Context extends Services {
   latestFailures: DataLoader<string, FailureRow | null>
   runCounts: DataLoader<PatternRow, number, string>
   sparklines: DataLoader<PatternRow, number[], string>
+  agentsBefore: DataLoader<AgentRow, AgentSums | null>
+  agentParts: DataLoader<AgentRow, AgentPart[]>
+  agentModels: DataLoader<AgentRow, ModelSums[]>
   /** by session */
   deliveries: DataLoader<string, DeliveryRow[]>
   /** by delivery */
@@ -161,6 +175,10 @@ export function makeContext(services: Services, actor: Actor): Context {
       },
       { cache: false },
     ),
+    // Agents of a batch are of one list, and so of one span.
+    agentsBefore: new DataLoader((agents) => readBefore(services.sql, agents), { cache: false }),
+    agentParts: new DataLoader((agents) => readParts(services.sql, agents), { cache: false }),
+    agentModels: new DataLoader((agents) => readModels(services.sql, agents), { cache: false }),
     deliveries: new DataLoader((ids) => readDeliveriesOfSessions(services.sql, ids), { cache: false }),
     attempts: new DataLoader((ids) => readAttempts(services.sql, ids), { cache: false }),
     findings: new DataLoader((ids) => readFindings(services.sql, ids), { cache: false }),

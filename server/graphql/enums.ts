@@ -84,6 +84,9 @@ export const TimeRange = builder.enumType('TimeRange', {
 
 const HOURS = { LAST_HOUR: 1, LAST_24_HOURS: 24, LAST_7_DAYS: 7 * 24, LAST_30_DAYS: 30 * 24 }
 
-export function startOfRange(range: keyof typeof HOURS | null | undefined): Date | null {
-  return range ? new Date(Date.now() - HOURS[range] * 3_600_000) : null
-}
+type Range = keyof typeof HOURS | null | undefined
+
+export const hoursOfRange = (range: Range): number | null => (range ? HOURS[range] : null)
+
+export const startOfRange = (range: Range): Date | null =>
+  range ? new Date(Date.now() - HOURS[range] * 3_600_000) : null

@@ -14,12 +14,13 @@ export interface Listener {
 
 const SESSION_CHANNEL = 'runwatch_sessions'
 const SETTINGS_CHANNEL = 'runwatch_settings'
-/** Things that are named by their ids alone: log entries, patterns of failures, deliveries of alerts, prompt versions. */
+/** Things that are named by their ids alone: log entries, patterns of failures, deliveries, prompt versions, projects of agents. */
 const ID_CHANNELS = {
   ingestLog: 'runwatch_ingest_log',
   patterns: 'runwatch_patterns',
   deliveries: 'runwatch_deliveries',
   prompts: 'runwatch_prompts',
+  agents: 'runwatch_agents',
 } as const
 export type IdChannel = keyof typeof ID_CHANNELS
 /** null where there were too many to name */
@@ -40,6 +41,7 @@ export class Bus {
     patterns: new Set(),
     deliveries: new Set(),
     prompts: new Set(),
+    agents: new Set(),
   }
   private outgoingIds = new Map<IdChannel, Set<string> | null>()
   private idTimer: NodeJS.Timeout | null = null

@@ -1,4 +1,5 @@
 // How sessions are deleted: with their events, failures and alerts in one transaction, in batches small enough that nobody waits for them.
+import { dueFrom } from '../agents/rollups.ts'
 import { forgetAlerts } from '../alerts/read.ts'
 import type { Sql } from '../database/connect.ts'
 import { patternNotice, type PatternNotice } from '../failures/failure.ts'
@@ -31,7 +32,11 @@ export async function deleteSessions(
     // The locks of the rows first, in the order of all writers: no event of theirs can come in between.
     const rows = await tx`
       delete from sessions where id in (select id from sessions where id = any(${ids}::uuid[]) order by id for update)
-      returning id, project_id, (first_seen_at at time zone 'UTC')::date::text as day`
+      returning id, project_id, (first_seen_at at time zone 'UTC')::date::text as day, agent, first_seen_at::text as seen_at`
+    await tx.unsafe(
+      dueFrom('unnest($1::int2[], $2::text[], $3::text[]::timestamptz[]) as gone (project_id, agent, first_seen_at)'),
+      [rows.map((row) => row.project_id), rows.map((row) => row.agent), rows.map((row) => row.seen_at)],
+    )
     const failures = await tx`
       delete from failures where session_id = any(${rows.map((row) => row.id as string)}::uuid[]) returning project_id, pattern_id`
     await tx`delete from findings where session_id = any(${rows.map((row) => row.id as string)}::uuid[])`

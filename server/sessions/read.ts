@@ -198,40 +198,6 @@ export async function readSessionByExternalId(
   return (row as unknown as SessionRow) ?? null
 }
 
-export interface AgentRow {
-  projectId: number
-  name: string | null
-  platforms: Platform[]
-  runs: number
-  running: number
-  completed: number
-  failed: number
-  lastSeenAt: Date
-}
-
-/** Counts per agent from the covering index, newest activity first. */
-export async function readAgents(
-  sql: Sql,
-  projectIds: number[],
-  since: Date | null,
-  name?: string,
-): Promise<AgentRow[]> {
-  return (await sql`
-    select project_id, agent as name, array_remove(array[
-        case when bool_or(platform = 'PLATFORM_A') then 'PLATFORM_A' end,
-        case when bool_or(platform = 'PLATFORM_B') then 'PLATFORM_B' end], null) as platforms, count(*)::int as runs,
-      count(*) filter (where status = 'RUNNING')::int as running,
-      count(*) filter (where status = 'COMPLETED')::int as completed,
-      count(*) filter (where status = 'FAILED')::int as failed,
-      max(first_seen_at) as last_seen_at
-    from sessions
-    where project_id = any(${projectIds}::int2[])
-      ${since ? sql`and first_seen_at >= ${since}` : sql``}
-      ${name !== undefined ? sql`and agent = ${name}` : sql``}
-    group by project_id, agent
-    order by last_seen_at desc limit 1000`) as unknown as AgentRow[]
-}
-
 export interface ModelRow {
   model: string
   sessions: number

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import Big from 'big.js'
+import { dueFrom } from '../agents/rollups.ts'
 import { withDeadline, type Sql } from '../database/connect.ts'
 import type { Price } from '../ingest/parsed.ts'
 import type { OwnPrices } from './own-prices.ts'
@@ -256,6 +257,7 @@ async function reprice(
         where cost_usd is null and (prompt_tokens is not null or completion_tokens is not null)) as unpriced_calls
       from events where day = ${day}::date and session_id = any(${changedIds}::uuid[]) group by session_id) t
     where s.id = any(${changedIds}::uuid[]) and s.id = t.session_id`
+  await tx.unsafe(dueFrom('sessions where id = any($1::uuid[])'), [changedIds])
   // Their failures may be others now. Should this server end before it has looked, that of whoever sweeps next begins there.
   await tx`
     update classified_until set turn = turn + 1, at = least(at, o.oldest), analysed_at = least(analysed_at, o.oldest)
