@@ -37,7 +37,8 @@ export const paths = {
     if (view.axis === 'whole') query.set('axis', 'whole')
     return withQuery(`/sessions/${encodeURIComponent(id)}`, query)
   },
-  agents: (range?: AgentRange) => withQuery('/agents', new URLSearchParams(range && range !== '7d' ? { range } : {})),
+  agents: (range?: AgentRange, sort?: string | null) =>
+    withQuery('/agents', new URLSearchParams({ ...(range && range !== '7d' && { range }), ...(sort && { sort }) })),
   /** @param project where several have an agent of this name */
   agent: (name: string, range?: AgentRange, project?: string | null) => {
     const query = new URLSearchParams(range && range !== '7d' ? { range: range === 'all' ? '30d' : range } : {})

@@ -1,5 +1,7 @@
 // Owns the GraphQL documents of one agent: its counts, what would save most, what fails, and its prompts.
 import { graphql, type FragmentOf, type ResultOf } from './graphql.ts'
+import { sessionRowFragment } from './queries.ts'
+import { agentTotalsFragment } from './queries-agents.ts'
 import { patternRowFragment } from './queries-failures.ts'
 
 export const findingSummaryFragment = graphql(`
@@ -42,12 +44,34 @@ export const agentPageQuery = graphql(
         id
         project
         platforms
-        runs
-        running
-        failed
         lastSeenAt
+        since
+        partHours
+        ...AgentTotals
+        before {
+          failureRate
+          costUsd
+        }
+        parts {
+          startsAt
+          ...AgentTotals
+        }
+        models {
+          model
+          runs
+          calls
+          promptTokens
+          completionTokens
+          costUsd
+        }
         findings(range: $range) {
           ...FindingSummary
+        }
+      }
+      sessions(first: 8, filter: { agents: [$name] }) {
+        nodes {
+          ...SessionRow
+          project
         }
       }
       failurePatterns(range: $range, filter: $patterns, first: 10) {
@@ -74,10 +98,11 @@ export const agentPageQuery = graphql(
       }
     }
   `,
-  [findingSummaryFragment, patternRowFragment, agentPromptFragment],
+  [findingSummaryFragment, patternRowFragment, agentPromptFragment, agentTotalsFragment, sessionRowFragment],
 )
 export type AgentPageAnswer = ResultOf<typeof agentPageQuery>
 export type AgentCounts = Omit<NonNullable<AgentPageAnswer['agent']>, 'findings'>
+export type AgentSession = AgentPageAnswer['sessions']['nodes'][number]
 export type AgentPattern = AgentPageAnswer['failurePatterns']['nodes'][number]
 
 /** When it was last seen at all, for the words where it did not run in the range. */

@@ -1,18 +1,64 @@
-// Owns the GraphQL document of the agents.
-import { graphql, type ResultOf } from './graphql.ts'
+// Owns the GraphQL documents of agents and their sums.
+import { graphql, type FragmentOf, type ResultOf } from './graphql.ts'
 
-export const agentsQuery = graphql(`
-  query Agents($range: TimeRange) {
-    agents(range: $range) {
-      id
-      project
-      name
-      platforms
-      runs
-      running
-      failed
-      lastSeenAt
+export const agentTotalsFragment = graphql(`
+  fragment AgentTotals on AgentTotals @_unmask {
+    runs
+    running
+    completed
+    failed
+    failureRate
+    p50DurationMs
+    p95DurationMs
+    costUsd
+    unpricedRuns
+    promptTokens
+    completionTokens
+    estimatedRuns
+  }
+`)
+export type AgentTotals = FragmentOf<typeof agentTotalsFragment>
+
+export const agentsQuery = graphql(
+  `
+    query Agents($range: TimeRange, $hasSpan: Boolean = false) {
+      agents(range: $range) {
+        id
+        project
+        name
+        platforms
+        lastSeenAt
+        since
+        partHours
+        ...AgentTotals
+        before @include(if: $hasSpan) {
+          failureRate
+          costUsd
+        }
+        parts @include(if: $hasSpan) {
+          startsAt
+          ...AgentTotals
+        }
+      }
+    }
+  `,
+  [agentTotalsFragment],
+)
+export type AgentRow = ResultOf<typeof agentsQuery>['agents'][number]
+export type AgentPart = NonNullable<AgentRow['parts']>[number]
+export interface AgentModel {
+  model: string
+  runs: number
+  calls: number
+  promptTokens: number | null
+  completionTokens: number | null
+  costUsd: number | null
+}
+
+export const agentsChangedSubscription = graphql(`
+  subscription AgentsChanged {
+    agentsChanged {
+      resync
     }
   }
 `)
-export type AgentRow = ResultOf<typeof agentsQuery>['agents'][number]

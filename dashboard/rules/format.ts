@@ -69,6 +69,14 @@ export const formatTime = (at: string) =>
 /** Local time and UTC, for titles. */
 export const formatBothTimes = (at: string) => `${formatTime(at)} (${new Date(at).toISOString()})`
 
+/** The beginning of a part of a span: a day in UTC, or the day and time of shorter ones. */
+export const formatPart = (atMs: number, hours: number) =>
+  hours >= 24
+    ? new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' }).format(atMs)
+    : new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' }).format(
+        atMs,
+      )
+
 export function formatShare(part: number, whole: number): string | null {
   if (whole === 0) return null
   const percent = (part / whole) * 100

@@ -9,8 +9,10 @@ import {
   type AgentPageAnswer,
   type AgentPattern,
   type AgentPrompt,
+  type AgentSession,
   type FindingSummary,
 } from '../queries-agent.ts'
+import { agentsChangedSubscription } from '../queries-agents.ts'
 import { keptInPlace, type Kept } from '../rules/keep-place.ts'
 import { emptyPatternFilter, patternFilterToInput, type FailureRange } from '../rules/pattern-filter.ts'
 import { connection, type Subscription } from './connection.svelte.ts'
@@ -35,6 +37,8 @@ export class AgentOverview {
   counts = $state.raw<AgentCounts | null>(null)
   /** When it ran last, where that was before the range; null where it is not known at all. */
   ranLastAt = $state.raw<string | null>(null)
+  /** Its newest, whatever the range. */
+  sessions = $state.raw<readonly AgentSession[]>([])
   findings = $state.raw<readonly Kept<FindingSummary>[]>([])
   patterns = $state.raw<readonly Kept<AgentPattern>[]>([])
   hasMorePatterns = $state(false)
@@ -99,9 +103,10 @@ export class AgentOverview {
   }
 
   private show(wanted: WantedAgent, answer: AgentPageAnswer, lastAt: string | null, isAnew: boolean) {
-    const { agent, failurePatterns, active, candidates } = answer
+    const { agent, sessions, failurePatterns, active, candidates } = answer
     const isOfIt = (one: { project: string }) => one.project === (wanted.project ?? agent?.project ?? one.project)
     const { findings = [], ...counts } = agent ?? {}
+    this.sessions = sessions.nodes.filter(isOfIt)
     this.findings = keptInPlace(isAnew ? [] : this.findings, findings)
     this.patterns = keptInPlace(isAnew ? [] : this.patterns, failurePatterns.nodes.filter(isOfIt))
     this.hasMorePatterns = failurePatterns.pageInfo.hasNextPage
@@ -124,6 +129,8 @@ export class AgentOverview {
         next,
         started,
       }),
+      // Sums follow the runs a moment later.
+      connection.subscribe({ document: agentsChangedSubscription, variables: () => ({}), next, started }),
       connection.subscribe({
         document: agentPromptsChangedSubscription,
         variables: () => ({ filter: { agents: [name] } }),
