@@ -71,7 +71,8 @@ export const paths = {
     if (delivery) query.set('delivery', delivery)
     return withQuery('/alerts/deliveries', query)
   },
-  connect: () => '/connect',
+  /** @param recipe whose tab is open */
+  connect: (recipe?: 'zapier' | 'n8n' | 'curl') => `/connect${recipe ? `?with=${recipe}` : ''}`,
   settings: (section: SettingsSection = '') => `/settings${section && '/'}${section}`,
   thresholds: (query = new URLSearchParams()) => withQuery('/settings/thresholds', query),
   candidateRules: (query = new URLSearchParams()) => withQuery('/settings/candidates', query),

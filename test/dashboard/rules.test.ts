@@ -12,6 +12,7 @@ import * as failureQueries from '../../dashboard/queries-failures.ts'
 import * as ingestQueries from '../../dashboard/queries-ingest.ts'
 import * as priceQueries from '../../dashboard/queries-prices.ts'
 import * as promptQueries from '../../dashboard/queries-prompts.ts'
+import * as connectQueries from '../../dashboard/queries-connect.ts'
 import * as sessionQueries from '../../dashboard/queries-session.ts'
 import * as settingsQueries from '../../dashboard/queries-settings.ts'
 import * as thresholdQueries from '../../dashboard/queries-thresholds.ts'
@@ -33,6 +34,7 @@ describe('the documents', () => {
     agentPageQueries,
     alertQueries,
     candidateRuleQueries,
+    connectQueries,
     sessionQueries,
     ingestQueries,
     priceQueries,
