@@ -3,6 +3,8 @@ import { Client, CombinedError, fetchExchange } from '@urql/core'
 import type { TadaDocumentNode } from './graphql.ts'
 import { clock } from './state/clock.svelte.ts'
 
+const answerWithinMs = 30_000
+
 const client = new Client({
   url: '/graphql',
   exchanges: [fetchExchange],
@@ -10,7 +12,8 @@ const client = new Client({
   requestPolicy: 'network-only',
   fetchOptions: { credentials: 'same-origin' },
   fetch: async (input, init) => {
-    const response = await fetch(input, init)
+    // A connection that died unnoticed would keep a page waiting for ever.
+    const response = await fetch(input, { ...init, signal: AbortSignal.timeout(answerWithinMs) })
     clock.learnServerTime(response.headers.get('date'))
     return response
   },
@@ -70,4 +73,7 @@ function requestError(error: CombinedError): RequestError {
   return new RequestError('The server cannot be reached. Check the connection and try again.', null, true)
 }
 
-export const sentenceOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+export function sentenceOf(error: unknown): string {
+  const request = error instanceof RequestError && error.requestId ? ` Request ${error.requestId}.` : ''
+  return (error instanceof Error ? error.message : String(error)) + request
+}

@@ -8,13 +8,20 @@ class Router {
   readonly address = $derived(this.url.pathname + this.url.search)
   readonly hash = $derived(this.url.hash)
 
+  /** Back or forward led here: lists go on where they were left. */
+  isReturn = false
+
   constructor() {
-    addEventListener('popstate', () => (this.url = new URL(location.href)))
+    addEventListener('popstate', () => {
+      this.isReturn = true
+      this.url = new URL(location.href)
+    })
     document.addEventListener('click', (event) => this.followLink(event))
   }
 
   go(address: string) {
     if (address === this.address) return
+    this.isReturn = false
     history.pushState(null, '', address)
     this.url = new URL(location.href)
   }

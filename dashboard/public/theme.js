@@ -1,5 +1,7 @@
-// Sets the chosen theme before the first paint. A file of its own, because inline scripts are forbidden.
+// Sets the chosen theme and motion before the first paint. A file of its own, because inline scripts are forbidden.
 try {
-  var theme = localStorage.getItem('runwatch.theme')
-  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
+  for (var name of ['theme', 'motion']) {
+    var value = localStorage.getItem('runwatch.' + name)
+    if (/^(light|dark|reduce)$/.test(value)) document.documentElement.dataset[name] = value
+  }
 } catch (e) {}

@@ -13,8 +13,8 @@ export function formatDuration(durationMs: number): string {
   const ms = Math.max(0, durationMs)
   if (ms > 0 && ms < 1) return '<1 ms'
   if (Math.round(ms) < secondsMs) return `${Math.round(ms)} ms`
-  if (ms < 9_995) return `${(ms / secondsMs).toFixed(2)} s`
-  if (ms < 59_950) return `${(ms / secondsMs).toFixed(1)} s`
+  if (ms < 9_995) return `${hundredths.format(ms / secondsMs)} s`
+  if (ms < 59_950) return `${tenths.format(ms / secondsMs)} s`
   return formatLong(Math.round(ms / secondsMs) * secondsMs)
 }
 
@@ -37,8 +37,20 @@ function formatLong(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`
 }
 
-const grouped = new Intl.NumberFormat('en-US')
-const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+// Numbers and times are written as the browser's language has them; money is always US dollars.
+const grouped = new Intl.NumberFormat()
+const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+const withDecimals = (decimals: number, style?: 'currency') =>
+  new Intl.NumberFormat(undefined, {
+    style,
+    currency: 'USD',
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  })
+const tenths = withDecimals(1)
+const hundredths = withDecimals(2)
+const dollars = withDecimals(2, 'currency')
+const smallDollars = withDecimals(4, 'currency')
 
 export const formatCount = (value: BigIntValue) => grouped.format(typeof value === 'string' ? BigInt(value) : value)
 export const formatCompact = (value: BigIntValue) => compact.format(typeof value === 'string' ? BigInt(value) : value)
@@ -47,9 +59,8 @@ export const formatCompact = (value: BigIntValue) => compact.format(typeof value
 export function formatCost(costUsd: string): string {
   const value = Number(costUsd)
   if (!Number.isFinite(value)) return costUsd
-  if (value > 0 && value < 0.00005) return '<$0.0001'
-  const decimals = value < 0.99995 ? 4 : 2
-  return `$${value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })}`
+  if (value > 0 && value < 0.00005) return `<${smallDollars.format(0.0001)}`
+  return (value < 0.99995 ? smallDollars : dollars).format(value)
 }
 
 /** now, 5 s ago, 3 m ago, 2 h ago, 4 d ago, then the date. */
@@ -60,22 +71,48 @@ export function formatAgo(at: string, nowMs: number): string {
   if (ms < hourMs) return `${Math.floor(ms / minuteMs)} m ago`
   if (ms < dayMs) return `${Math.floor(ms / hourMs)} h ago`
   if (ms < 7 * dayMs) return `${Math.floor(ms / dayMs)} d ago`
-  return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }).format(Date.parse(at))
+  return formatIn({ dateStyle: 'medium' }, at)
 }
 
-export const formatTime = (at: string) =>
-  new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(Date.parse(at))
+const formatIn = (options: Intl.DateTimeFormatOptions, at: string, timeZone = chosenZone) =>
+  new Intl.DateTimeFormat(undefined, { ...options, timeZone }).format(Date.parse(at))
 
-/** Local time and UTC, for titles. */
-export const formatBothTimes = (at: string) => `${formatTime(at)} (${new Date(at).toISOString()})`
+const wholeTime: Intl.DateTimeFormatOptions = { dateStyle: 'medium', timeStyle: 'medium' }
+let chosenZone: string | undefined
+
+/**
+ * From now on absolute times are those of this zone.
+ * @param name of the IANA; empty for the browser's own
+ * @returns false where the browser does not know it, and nothing changes
+ */
+export function writeTimesIn(name: string): boolean {
+  try {
+    formatIn({}, '2000-01-01', name || undefined)
+  } catch {
+    return false
+  }
+  chosenZone = name || undefined
+  return true
+}
+
+/** What is not the time of the clock on the wall says whose it is. */
+export const formatTime = (at: string) => formatIn(wholeTime, at) + (chosenZone ? ` ${chosenZone}` : '')
+
+/** The day without its year. */
+export const formatDay = (at: string) => formatIn({ month: 'short', day: 'numeric' }, at)
+
+/** Local time and UTC, for titles; before them the time in the chosen zone. */
+export function formatBothTimes(at: string): string {
+  const local = new Intl.DateTimeFormat(undefined, wholeTime).format(Date.parse(at))
+  const utc = new Date(at).toISOString()
+  return chosenZone ? `${formatTime(at)} (local ${local}, ${utc})` : `${local} (${utc})`
+}
 
 /** The beginning of a part of a span: a day in UTC, or the day and time of shorter ones. */
-export const formatPart = (atMs: number, hours: number) =>
+export const formatPart = (at: string, hours: number) =>
   hours >= 24
-    ? new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' }).format(atMs)
-    : new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' }).format(
-        atMs,
-      )
+    ? formatIn({ month: 'short', day: 'numeric' }, at, 'UTC')
+    : formatIn({ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' }, at)
 
 export function formatShare(part: number, whole: number): string | null {
   if (whole === 0) return null
@@ -96,5 +133,5 @@ export const plural = (count: number, one: string, many = `${one}s`) =>
 export function formatSize(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`
   if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KB`
-  return `${(bytes / 1024 / 1024).toFixed(1)} MB`
+  return `${tenths.format(bytes / 1024 / 1024)} MB`
 }

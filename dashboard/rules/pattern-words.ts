@@ -1,7 +1,7 @@
 // Owns the words for a pattern: its state, how much of the agent's runs it is, and of which span its counts are.
 import type { PatternDecision, PatternRow } from '../queries-failures.ts'
 import { causeWords, categoryWords } from './failure-words.ts'
-import { formatCount, formatShare, plural } from './format.ts'
+import { formatCount, formatDay, formatShare, plural } from './format.ts'
 import { failureRanges, isMuted } from './pattern-filter.ts'
 
 const stateWords: Record<PatternDecision['state'], string> = {
@@ -14,9 +14,6 @@ export const stateWord = ({ state }: PatternDecision) => stateWords[state]
 /** "muted until Nov 28" */
 export const mutedWords = (pattern: PatternDecision, nowMs: number): string | null =>
   isMuted(pattern, nowMs) ? `muted until ${formatDay(pattern.mutedUntil!)}` : null
-
-const formatDay = (at: string) =>
-  new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' }).format(Date.parse(at))
 
 /** "Tool failure, timeout" */
 export const kindWords = ({ category, cause }: Pick<PatternRow, 'category' | 'cause'>) =>

@@ -7,6 +7,7 @@ import { retryDelayMs } from '../rules/backoff.ts'
 
 const pingEveryMs = 10_000
 const deadPeerMs = 5_000
+const dialWithinMs = 10_000
 const bannerAfterMs = 1_500
 
 export interface Live<Data, Vars> {
@@ -39,13 +40,15 @@ class Connection {
   private client: Client | null = null
   private retryTimer: ReturnType<typeof setTimeout> | undefined
   private bannerTimer: ReturnType<typeof setTimeout> | undefined
-  private pongTimer: ReturnType<typeof setTimeout> | undefined
+  /** Runs while the other side owes an answer. */
+  private answerTimer: ReturnType<typeof setTimeout> | undefined
+  private socket: WebSocket | undefined
   private running = new Set<Running>()
   private onSignedOut = () => {}
 
   constructor() {
-    addEventListener('online', () => this.retryNow())
-    document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && this.retryNow())
+    addEventListener('online', () => this.wake())
+    document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && this.wake())
   }
 
   whenSignedOut(listener: () => void) {
@@ -69,6 +72,20 @@ class Connection {
 
   retryNow() {
     if (this.phase === 'offline') void this.connect()
+  }
+
+  /** Timers stood still, or the network changed: a socket that looks open may be dead, so it is asked at once. */
+  private wake() {
+    this.retryNow()
+    if (this.phase !== 'live') return
+    this.socket?.send('{"type":"ping"}')
+    this.answerWithin(deadPeerMs)
+  }
+
+  private answerWithin(ms: number) {
+    clearTimeout(this.answerTimer)
+    const { client } = this
+    this.answerTimer = setTimeout(() => this.client === client && client?.terminate(), ms)
   }
 
   subscribe<Data, Vars>(live: Live<Data, Vars>): Subscription {
@@ -105,19 +122,21 @@ class Connection {
       lazy: false,
       retryAttempts: 0,
       keepAlive: pingEveryMs,
-      connectionAckWaitTimeout: 10_000,
       onNonLazyError: () => {},
       on: {
-        connected: (_socket, payload) => isThis() && this.connected(client, payload as { build?: unknown } | undefined),
-        closed: (event) => isThis() && this.closed((event as CloseEvent).code),
-        ping: (received) => {
-          if (received) return
-          this.pongTimer = setTimeout(() => isThis() && client.terminate(), deadPeerMs)
+        connected: (socket, payload) => {
+          if (!isThis()) return
+          this.socket = socket as WebSocket
+          this.connected(client, payload as { build?: unknown } | undefined)
         },
-        pong: (received) => received && clearTimeout(this.pongTimer),
+        closed: (event) => isThis() && this.closed((event as CloseEvent).code),
+        ping: (received) => received || (isThis() && this.answerWithin(deadPeerMs)),
+        pong: (received) => received && isThis() && clearTimeout(this.answerTimer),
       },
     })
     this.client = client
+    // A browser waits minutes for a network that swallows what is sent.
+    this.answerWithin(dialWithinMs)
   }
 
   private connected(client: Client, payload: { build?: unknown } | undefined) {
@@ -125,6 +144,7 @@ class Connection {
       this.build ??= payload.build
       if (this.build !== payload.build) this.hasNewVersion = true
     }
+    clearTimeout(this.answerTimer)
     clearTimeout(this.bannerTimer)
     this.bannerTimer = undefined
     this.wasInterrupted = this.hasBanner
@@ -149,7 +169,7 @@ class Connection {
   }
 
   private drop() {
-    clearTimeout(this.pongTimer)
+    clearTimeout(this.answerTimer)
     const client = this.client
     this.client = null
     for (const running of this.running) running.forget()

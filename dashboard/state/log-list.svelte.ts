@@ -63,17 +63,12 @@ export class LogList<Item extends Logged, Filter> implements LiveList, FurtherPa
   private headReadAtMs = -Infinity
   private headTimer: ReturnType<typeof setTimeout> | undefined
   private flushTimer: ReturnType<typeof setTimeout> | undefined
-  private readonly compareTimer: ReturnType<typeof setInterval>
-  private readonly forgetPause: () => void
+  private compareTimer: ReturnType<typeof setInterval> | undefined
+  private forgetPause = () => {}
   private arrivedAtMs: number[] = []
   private turn = 0
 
-  constructor(private readonly source: LogSource<Item, Filter>) {
-    this.forgetPause = pause.whenOver(() => this.flush())
-    this.compareTimer = setInterval(() => {
-      if (document.visibilityState === 'visible' && !pause.isOn && connection.phase === 'live') this.missed()
-    }, compareEveryMs)
-  }
+  constructor(private readonly source: LogSource<Item, Filter>) {}
 
   /** What waits to be shown, in words; null where nothing does. */
   get pill(): string | null {
@@ -82,11 +77,15 @@ export class LogList<Item extends Logged, Filter> implements LiveList, FurtherPa
     return this.hasGap ? `${length}+ new ${this.source.words[1]}` : this.countNew(length)
   }
 
-  /** Starts, or turns to another filter. */
+  /** Starts, or goes on where it was left, or turns to another filter. */
   start(filter: Filter) {
-    if (this.filter && this.source.keyOf(filter) === this.source.keyOf(this.filter)) return
+    const isSame = (other: Filter | null) => other !== null && this.source.keyOf(filter) === this.source.keyOf(other)
+    if (isSame(this.filter)) return
+    if (this.filter === null) this.listen()
+    const isResumed = this.filter === null && !this.problem && isSame(this.shownFilter)
     this.filter = filter
-    void this.load()
+    if (isResumed) this.shownFilter = filter
+    else void this.load()
     this.subscription?.stop()
     this.subscription = this.source.subscribe(filter, {
       receive: (item) => this.receive([logEntry(item)]),
@@ -94,14 +93,24 @@ export class LogList<Item extends Logged, Filter> implements LiveList, FurtherPa
     })
   }
 
+  /** The rows stay; what comes about meanwhile is caught up with at the next start. */
   stop() {
     this.turn += 1
     this.filter = null
+    this.isLoading = false
     this.subscription?.stop()
     this.forgetPause()
     clearInterval(this.compareTimer)
     clearTimeout(this.headTimer)
     clearTimeout(this.flushTimer)
+    this.headTimer = this.flushTimer = undefined
+  }
+
+  private listen() {
+    this.forgetPause = pause.whenOver(() => this.flush())
+    this.compareTimer = setInterval(() => {
+      if (document.visibilityState === 'visible' && !pause.isOn && connection.phase === 'live') this.missed()
+    }, compareEveryMs)
   }
 
   async load() {
@@ -213,6 +222,7 @@ export class LogList<Item extends Logged, Filter> implements LiveList, FurtherPa
 
   /** Entries may be missing after this time: the first page is read again, at most once a second. */
   private missed(after = this.newestAt()) {
+    if (this.problem) return void this.load()
     if (this.shownFilter !== this.filter) return
     if (this.heldUntil === null || after < this.heldUntil) this.heldUntil = after
     if (!pause.isOn) this.readHeadSoon()

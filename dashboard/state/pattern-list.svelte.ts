@@ -69,19 +69,20 @@ export class PatternList implements LiveList, FurtherPages {
   private readAtMs = -Infinity
   private readTimer: ReturnType<typeof setTimeout> | undefined
   private flushTimer: ReturnType<typeof setTimeout> | undefined
-  private readonly forgetPause: () => void
+  private forgetPause = () => {}
   private turn = 0
 
-  constructor() {
-    this.forgetPause = pause.whenOver(() => this.flush())
-  }
-
-  /** Starts, or turns to another filter. */
+  /** Starts, or goes on where it was left, or turns to another filter. */
   start(filter: PatternFilter) {
-    if (this.filter && String(patternFilterToQuery(filter)) === String(patternFilterToQuery(this.filter))) return
+    const isSame = (other: PatternFilter | null) =>
+      other !== null && String(patternFilterToQuery(filter)) === String(patternFilterToQuery(other))
+    if (isSame(this.filter)) return
     const isOtherRange = this.filter?.range !== filter.range
+    if (this.filter === null) this.forgetPause = pause.whenOver(() => this.flush())
+    const isResumed = this.filter === null && !this.problem && isSame(this.shownFilter)
     this.filter = filter
-    void this.load()
+    if (isResumed) this.shownFilter = filter
+    else void this.load()
     if (!isOtherRange) return
     this.outside = null
     this.subscription?.stop()
@@ -97,12 +98,16 @@ export class PatternList implements LiveList, FurtherPages {
     })
   }
 
+  /** The rows stay; what changes meanwhile is caught up with at the next start. */
   stop() {
     this.turn += 1
+    this.filter = null
+    this.isLoading = false
     this.subscription?.stop()
     this.forgetPause()
     clearTimeout(this.readTimer)
     clearTimeout(this.flushTimer)
+    this.readTimer = this.flushTimer = undefined
   }
 
   async load() {
@@ -192,6 +197,7 @@ export class PatternList implements LiveList, FurtherPages {
 
   /** Something may not have been sent: all that is loaded is read again, at most once a second. */
   private missed() {
+    if (this.problem) return void this.load()
     this.mustReadAgain = true
     if (!pause.isOn) this.readAgainSoon()
   }

@@ -130,6 +130,7 @@ export class SessionFeed {
 
   /** Reads the head of the list until it meets rows that are known, and all loaded rows by id. */
   private async catchUp() {
+    if (this.problem) return this.load()
     const { turn } = this
     if (this.list.isFirstLoad || this.list.filter !== this.filter) return
     const wasInterrupted = connection.wasInterrupted

@@ -5,6 +5,8 @@ export interface LiveList {
   readonly isFirstLoad: boolean
   readonly hasMore: boolean
   scrollTop: number
+  /** Where the keyboard stood when the list was left. */
+  activeId?: string | null
   /** Tells how engaged the reader is; the grid sets it. */
   engagement: () => Omit<Engagement, 'newPerSecond'>
   reveal(): void

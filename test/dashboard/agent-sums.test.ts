@@ -15,7 +15,7 @@ import {
   wholeSpan,
 } from '../../dashboard/rules/agent-sums.ts'
 
-const sums = (fields: Partial<AgentTotals> = {}): AgentTotals => ({
+const sums = (fields: Partial<Omit<AgentTotals, '__typename'>> = {}) => ({
   runs: 0,
   running: 0,
   completed: 0,

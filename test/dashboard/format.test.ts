@@ -1,7 +1,8 @@
 // How numbers, money, durations and times read on screen.
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import {
   formatAgo,
+  formatBothTimes,
   formatCompact,
   formatCost,
   formatCount,
@@ -9,7 +10,9 @@ import {
   formatRunning,
   formatShare,
   formatSize,
+  formatTime,
   truncateMiddle,
+  writeTimesIn,
 } from '../../dashboard/rules/format.ts'
 
 describe('a duration', () => {
@@ -85,4 +88,32 @@ describe('a long run id', () => {
 
 describe('a size', () => {
   it('has its unit', () => expect([formatSize(12), formatSize(400_000)]).toEqual(['12 bytes', '391 KB']))
+})
+
+describe('an absolute time', () => {
+  const at = '2026-11-20T12:00:00.000Z'
+  const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(Date.parse(at))
+  afterEach(() => void writeTimesIn(''))
+
+  it('is local, with UTC beside it in a title', () => {
+    expect(formatTime(at)).toBe(local)
+    expect(formatBothTimes(at)).toBe(`${local} (${at})`)
+  })
+  it.each([
+    ['UTC', '12:00:00'],
+    ['Asia/Tokyo', '9:00:00'],
+  ])('in %s says so, and its title has the local time and UTC too', (zone, hour) => {
+    expect(writeTimesIn(zone)).toBe(true)
+    expect(formatTime(at)).toContain(hour)
+    expect(formatTime(at)).toMatch(new RegExp(`${zone}$`))
+    expect(formatBothTimes(at)).toBe(`${formatTime(at)} (local ${local}, ${at})`)
+  })
+  it('is never in a zone that nobody knows', () => {
+    expect(writeTimesIn('Mars/Olympus')).toBe(false)
+    expect(formatTime(at)).toBe(local)
+  })
+  it('long ago is the day of the chosen zone', () => {
+    writeTimesIn('Pacific/Kiritimati')
+    expect(formatAgo('2026-11-01T23:00:00.000Z', Date.parse(at))).toMatch(/Nov 2\D|2 Nov/)
+  })
 })
