@@ -1,7 +1,6 @@
 // Owns the socket: one connection, retried for ever, and the subscriptions that live on it.
-import { stringifyDocument } from '@urql/core'
 import type { Client } from 'graphql-ws'
-import type { TadaDocumentNode } from '../graphql.ts'
+import { documentText, type TadaDocumentNode } from '../graphql.ts'
 import { hasSignedOutCode } from '../client.ts'
 import { retryDelayMs } from '../rules/backoff.ts'
 
@@ -193,7 +192,7 @@ class Running {
     const before = this.unsubscribe
     let isCurrent = true
     const payload = {
-      query: stringifyDocument(this.live.document as never),
+      query: documentText(this.live.document),
       variables: this.live.variables() as Record<string, unknown>,
     }
     const end = client.subscribe<unknown>(payload, {
