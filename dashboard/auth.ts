@@ -1,4 +1,4 @@
-// Owns the requests about signing in: state, sign-in, sign-out and set-up.
+// Owns the requests about signing in: state, sign-in, sign-out and set-up; and how all such requests are sent.
 export interface Person {
   email: string
   role: 'ADMIN' | 'VIEWER'
@@ -28,7 +28,8 @@ export const signOut = () => request<void>('POST', '/api/auth/sign-out', {})
 export const setUp = (token: string, email: string, password: string) =>
   request<{ person: Person }>('POST', '/api/auth/set-up', { token, email, password })
 
-async function request<T>(method: string, path: string, body?: object): Promise<T> {
+/** @throws Refusal */
+export async function request<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
   let response: Response
   try {
     response = await fetch(path, {

@@ -18,6 +18,9 @@ export class RequestError extends Error {
 
 let onSignedOut = () => {}
 export const whenSignedOut = (listener: () => void) => (onSignedOut = listener)
+let onForbidden = () => {}
+/** What the page offered is not allowed: the role may be another by now. */
+export const whenForbidden = (listener: () => void) => (onForbidden = listener)
 
 type Variables = Record<string, unknown>
 
@@ -41,6 +44,7 @@ export async function query<Data, Vars extends Variables>(
   const first = errors[0]
   if (first) {
     const { requestId, code } = first.extensions ?? {}
+    if (code === 'FORBIDDEN') onForbidden()
     throw new RequestError(first.message, typeof requestId === 'string' ? requestId : null, false, code)
   }
   if (response.status >= 400) throw new RequestError(`The server answered ${response.status}. Try again in a moment.`)

@@ -8,7 +8,16 @@ const settingsSections = ['people', 'thresholds', 'prices', 'candidates', 'prefe
 export type SettingsSection = '' | (typeof settingsSections)[number]
 
 /** Pages whose address is their name alone. */
-const plainPages = ['agents', 'failures', 'ingest-log', 'connect', 'sign-in', 'set-up', 'invitation'] as const
+const plainPages = [
+  'agents',
+  'failures',
+  'ingest-log',
+  'connect',
+  'sign-in',
+  'set-up',
+  'invitation',
+  'new-password',
+] as const
 
 export type Route =
   | { page: 'sessions' }
@@ -24,7 +33,8 @@ export type Route =
   | { page: 'settings'; section: SettingsSection }
   | { page: 'sign-in' }
   | { page: 'set-up' }
-  | { page: 'invitation' }
+  /** One-time links: to join, and to set a new password. */
+  | { page: 'invitation' | 'new-password' }
   | { page: 'unknown' }
 
 const withQuery = (path: string, query: URLSearchParams) => (query.size > 0 ? `${path}?${query}` : path)

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import helmet from '@fastify/helmet'
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
-import { actorOf, checkOrigin, type Access } from './access/actor.ts'
+import { actorOf, checkOrigin, isSameRole, type Access, type Actor } from './access/actor.ts'
 import { accessRoutes } from './access/routes.ts'
 import type { Config } from './config.ts'
 import { dashboardRoutes, noRoute, type DashboardFiles } from './dashboard-files.ts'
@@ -156,7 +156,7 @@ export async function buildApp(options: AppOptions) {
         const actor = await actorOf(access, request.headers)
         if (!actor) throw notSignedIn()
         const body = request.method === 'POST' ? await readOperation(request.raw) : undefined
-        streams.watch(request, reply)
+        streams.watch(request, reply, actor)
         // yoga makes a URL of the Host, which may hold anything.
         const headers = { ...request.headers, host: 'runwatch' }
         const asked = { method: request.method, url: request.url, headers, body }
@@ -231,21 +231,21 @@ function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyRe
 
 /** Server-sent events stay open like sockets: they end with the rights they were opened with. */
 function watchedStreams(access: Access) {
-  const open = new Map<FastifyReply, FastifyRequest>()
+  const open = new Map<FastifyReply, { request: FastifyRequest; opener: Actor }>()
   const recheck = async () => {
-    for (const [reply, request] of open) {
+    for (const [reply, { request, opener }] of open) {
       const actor = await actorOf(access, request.headers).catch((error: unknown) =>
         error instanceof Problem ? null : undefined,
       )
-      if (actor === null) reply.raw.destroy()
+      if (actor === null || (actor && !isSameRole(opener, actor))) reply.raw.destroy()
     }
   }
   access.onRightsChanged(() => void recheck())
   const timer = setInterval(() => void recheck(), STREAM_RECHECK_MS)
   return {
-    watch(request: FastifyRequest, reply: FastifyReply) {
+    watch(request: FastifyRequest, reply: FastifyReply, opener: Actor) {
       if (!request.headers.accept?.includes('text/event-stream')) return
-      open.set(reply, request)
+      open.set(reply, { request, opener })
       reply.raw.on('close', () => open.delete(reply))
     },
     close() {

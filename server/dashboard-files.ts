@@ -87,9 +87,9 @@ const METHODS: [path: RegExp, methods: string][] = [
   [/^\/api\/ingest\/platform-[ab]\/?$/, 'POST'],
   [/^\/api\/prompts\/active\/?$/, 'GET'],
   [/^\/graphql\/?$/, 'GET, POST'],
-  [/^\/api\/auth\/(sign-in|sign-out|set-up)$/, 'POST'],
+  [/^\/api\/auth\/(sign-in|sign-out(-elsewhere|-everywhere)?|set-up|link|use-link|password)$/, 'POST'],
   [
-    /^\/(api\/auth\/state|healthz|readyz|metrics)$|^\/(sessions|agents|failures|prompts|alerts|ingest-log|connect|settings|invitation)(\/|$)/,
+    /^\/(api\/auth\/state|healthz|readyz|metrics)$|^\/(sessions|agents|failures|prompts|alerts|ingest-log|connect|settings|invitation|new-password)(\/|$)/,
     'GET',
   ],
 ]

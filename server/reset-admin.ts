@@ -1,13 +1,13 @@
 // `npm run reset-admin -- someone@example.com`: sets a new password for an admin, or makes one, and prints it.
 import { randomBytes } from 'node:crypto'
-import { People } from './access/people.ts'
+import { isEmail, People } from './access/people.ts'
 import { readConfig } from './config.ts'
 import { connectDatabase } from './database/connect.ts'
 import { EmbeddedPostgresError, startEmbeddedPostgres } from './database/embedded.ts'
 import { migrate } from './database/migrate.ts'
 
 const email = process.argv[2]?.trim() ?? ''
-if (!/^\S+@\S+$/.test(email)) {
+if (!isEmail(email)) {
   process.stderr.write('Say whose password to set: npm run reset-admin -- someone@example.com\n')
   process.exit(1)
 }

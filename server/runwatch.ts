@@ -1,7 +1,9 @@
 // The composition root: starts every part in order and closes them in reverse. Many may run in one process.
 import { hostname } from 'node:os'
 import type { Access } from './access/actor.ts'
+import { AccessLinks } from './access/links.ts'
 import { People } from './access/people.ts'
+import { Roster } from './access/roster.ts'
 import { KeyRing } from './access/keys.ts'
 import { Projects } from './access/projects.ts'
 import { Roller } from './agents/roller.ts'
@@ -222,8 +224,10 @@ export async function startRunwatch(
       closers.push(async () => clearInterval(timer))
     }
     closers.push(() => keys.flushLastUsed())
+    closers.push(() => people.flushLastSeen())
     every(SETTINGS_EVERY_MS, 'settings could not be read', async () => void (await loadSettings()))
     every(LAST_USED_EVERY_MS, 'the last use of keys could not be written', () => keys.flushLastUsed())
+    every(LAST_USED_EVERY_MS, 'when people were last seen could not be written', () => people.flushLastSeen())
     every(PARTITIONS_EVERY_MS, 'partitions could not be made', () => ensurePartitions(database.jobs))
     every(PRUNE_LOG_EVERY_MS, 'old entries of the ingest log could not be dropped', () => ingestLog.prune())
     every(RETENTION_EVERY_MS, 'old sessions could not be deleted', () => retention.run())
@@ -249,6 +253,8 @@ export async function startRunwatch(
     const access: Access = {
       keys,
       people,
+      roster: new Roster(database.jobs),
+      links: new AccessLinks(database.jobs),
       rightsChanged: () => bus.publishSettings(),
       onRightsChanged: (listener) => rightsListeners.add(listener),
     }

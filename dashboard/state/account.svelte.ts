@@ -1,4 +1,4 @@
-// Owns who is signed in.
+// Owns who is signed in, and what they may do.
 import { readAuthState, signOut, type Person } from '../auth.ts'
 import { sentenceOf } from '../client.ts'
 
@@ -7,6 +7,10 @@ class Account {
   person = $state.raw<Person | null>(null)
   setUpNeeded = $state(false)
   problem = $state('')
+  /** An admin gave another role while the page was open; until that was read. */
+  hasNewRole = $state(false)
+  /** Signed out by something else than the button of this page. */
+  wasEnded = $state(false)
   readonly isAdmin = $derived(this.person?.role === 'ADMIN')
 
   async ask() {
@@ -22,9 +26,18 @@ class Account {
     }
   }
 
+  /** Asks again while the page stays as it is: rights may have changed or ended. */
+  async refresh() {
+    const state = await readAuthState().catch(() => null)
+    if (!state || this.phase !== 'in') return
+    if (!state.person) return this.end()
+    this.hasNewRole ||= state.person.email === this.person?.email && state.person.role !== this.person.role
+    this.person = state.person
+  }
+
   enter(person: Person) {
     this.person = person
-    this.setUpNeeded = false
+    this.setUpNeeded = this.hasNewRole = this.wasEnded = false
     this.phase = 'in'
   }
 
@@ -33,11 +46,19 @@ class Account {
     this.phase = 'out'
   }
 
+  /** The server said that this sign-in is over. */
+  end() {
+    if (this.phase !== 'in') return
+    this.wasEnded = true
+    this.leave()
+  }
+
   async signOut() {
     try {
       await signOut()
     } finally {
       this.leave()
+      this.wasEnded = false
     }
   }
 }

@@ -3,14 +3,21 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { parse } from 'cookie'
 import { Problem } from '../errors.ts'
 import type { ApiKey, KeyRing } from './keys.ts'
+import type { AccessLinks } from './links.ts'
 import type { People, Person } from './people.ts'
+import type { Roster } from './roster.ts'
 
-export type Actor = { kind: 'KEY'; key: ApiKey } | { kind: 'PERSON'; person: Person }
+export type Actor =
+  | { kind: 'KEY'; key: ApiKey }
+  /** with the token of the browser that asks */
+  | { kind: 'PERSON'; person: Person; token: string }
 
 export interface Access {
   keys: KeyRing
   people: People
-  /** Call when rights may have ended: somebody signed out, a key was revoked. */
+  roster: Roster
+  links: AccessLinks
+  /** Call when rights may have ended or changed: somebody signed out, a key was revoked, a role is another. */
   rightsChanged(): void
   onRightsChanged(listener: () => void): void
 }
@@ -35,9 +42,14 @@ export async function actorOf(
   const secret = keyFrom(headers) ?? keyFrom(lowerCased(parameters))
   if (secret !== null) return { kind: 'KEY', key: await access.keys.authenticate(secret, 'READ') }
   const token = signInToken(headers)
-  const person = token === null ? null : await access.people.find(token)
-  return person && { kind: 'PERSON', person }
+  if (token === null) return null
+  const person = await access.people.find(token)
+  return person && { kind: 'PERSON', person, token }
 }
+
+/** What was opened with another role ends, so that it is opened again with the rights of now. */
+export const isSameRole = (before: Actor | undefined, now: Actor) =>
+  before?.kind !== 'PERSON' || now.kind !== 'PERSON' || before.person.role === now.person.role
 
 /** The key in X-API-Key, or in Authorization as a bearer. */
 export function keyFrom(headers: Record<string, unknown>): string | null {

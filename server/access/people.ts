@@ -1,8 +1,8 @@
-// People who sign in: passwords, signed-in browsers, and the one-time link that makes the first admin.
-import { createHash, randomBytes, randomUUID, scrypt as scryptCallback, timingSafeEqual } from 'node:crypto'
-import { promisify } from 'node:util'
+// People who sign in: signed-in browsers, own passwords, and the one-time link that makes the first admin.
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Sql } from '../database/connect.ts'
 import { Problem } from '../errors.ts'
+import { checkPassword, fieldProblem, hashPassword, isPassword } from './passwords.ts'
 
 export type Role = 'ADMIN' | 'VIEWER'
 export interface Person {
@@ -11,36 +11,30 @@ export interface Person {
   role: Role
 }
 
-export const MIN_PASSWORD_LENGTH = 12
+/** One browser in which somebody is signed in. */
+export interface SignIn {
+  signedInAt: Date
+  /** within a minute */
+  lastUsedAt: Date
+  /** what it calls itself; null where that says nothing */
+  browser: string | null
+  isThis: boolean
+}
+
 const SIGN_IN_DAYS = 30
-const SCRYPT = { N: 16_384, r: 8, p: 1, keyLength: 32 }
+const EMAIL = /^[^\s\p{C}]+@[^\s\p{C}]+$/u
+export const MAX_EMAIL = 200
 
-const scrypt = promisify(scryptCallback) as (
-  password: string,
-  salt: Buffer,
-  length: number,
-  options: object,
-) => Promise<Buffer>
-const hashOf = (token: string) => createHash('sha256').update(token).digest()
-const newToken = () => randomBytes(32).toString('base64url')
-
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16)
-  const hash = await scrypt(password.normalize('NFKC'), salt, SCRYPT.keyLength, SCRYPT)
-  return `scrypt$${salt.toString('base64')}$${hash.toString('base64')}`
-}
-
-async function isPassword(password: string, stored: string): Promise<boolean> {
-  const [, salt, hash] = stored.split('$')
-  const expected = Buffer.from(hash!, 'base64')
-  const actual = await scrypt(password.normalize('NFKC'), Buffer.from(salt!, 'base64'), expected.length, SCRYPT)
-  return timingSafeEqual(actual, expected)
-}
-
-/** Compared against where no such person exists, so that both answers take the same time. */
-const NOBODY = `scrypt$${Buffer.alloc(16).toString('base64')}$${Buffer.alloc(SCRYPT.keyLength).toString('base64')}`
+export const hashOf = (token: string) => createHash('sha256').update(token).digest()
+/** 256 bits of chance. */
+export const newToken = () => randomBytes(32).toString('base64url')
+export const isEmail = (text: string) => text.length >= 3 && text.length <= MAX_EMAIL && EMAIL.test(text)
+export const wrongCredentials = () => new Problem('not_signed_in', 'E-mail or password is not right.')
 
 export class People {
+  /** hex of the token's hash -> when it was used, until that is written */
+  private used = new Map<string, number>()
+
   constructor(private readonly sql: Sql) {}
 
   async hasAdmin(): Promise<boolean> {
@@ -81,7 +75,7 @@ export class People {
     const hash = await hashPassword(password)
     const [found] = await this
       .sql`update people set password_hash = ${hash}, role = 'ADMIN' where lower(email) = lower(${email}) returning id`
-    if (found) await this.sql`delete from sign_ins where person_id = ${found.id}`
+    if (found) await endAccess(this.sql, found.id)
     // Of two servers that start at once one makes it.
     else {
       await this.sql`
@@ -90,21 +84,34 @@ export class People {
     await this.sql`delete from set_up_links`
   }
 
-  /** @throws Problem not_signed_in where e-mail or password are wrong; which of them is not said */
-  async signIn(email: string, password: string): Promise<{ person: Person; token: string }> {
+  /**
+   * @param browser what it is called in the list of signed-in browsers
+   * @throws Problem not_signed_in where e-mail or password are wrong; which of them is not said
+   */
+  async signIn(email: string, password: string, browser: string | null): Promise<{ person: Person; token: string }> {
     const [row] = await this.sql`select id, email, role, password_hash from people where lower(email) = lower(${email})`
-    const isRight = await isPassword(password, row?.password_hash ?? NOBODY)
-    if (!row || !isRight) throw new Problem('not_signed_in', 'E-mail or password is not right.')
+    const isRight = await isPassword(password, row?.password_hash ?? null)
+    if (!row || !isRight) throw wrongCredentials()
     const person = { id: row.id, email: row.email, role: row.role }
-    return { person, token: await this.newSignIn(person) }
+    return { person, token: await this.newSignIn(person.id, browser, row.password_hash) }
   }
 
-  async newSignIn(person: Person): Promise<string> {
+  /**
+   * @param passwordHash what was compared: it may have been changed, or the person removed, while that went on
+   * @throws Problem not_signed_in
+   */
+  async newSignIn(personId: string, browser: string | null, passwordHash: string | null = null): Promise<string> {
     const token = newToken()
     await this.sql`delete from sign_ins where expires_at < now()`
-    await this.sql`
-      insert into sign_ins (token_hash, person_id, expires_at)
-      values (${hashOf(token)}, ${person.id}, now() + make_interval(days => ${SIGN_IN_DAYS}))`
+    // Whoever changes the password holds this row, and ends the sign-ins that are there afterwards.
+    const [made] = await this.sql`
+      with person as (
+        select id from people
+        where id = ${personId} and (${passwordHash}::text is null or password_hash = ${passwordHash}) for share)
+      insert into sign_ins (token_hash, person_id, browser, expires_at)
+      select ${hashOf(token)}, id, ${browser}, now() + make_interval(days => ${SIGN_IN_DAYS}) from person returning 1 as made`
+    if (!made) throw wrongCredentials()
+    await this.sql`update people set last_seen_at = now() where id = ${personId}`
     return token
   }
 
@@ -112,21 +119,92 @@ export class People {
     await this.sql`delete from sign_ins where token_hash = ${hashOf(token)}`
   }
 
+  /** @returns how many browsers that were */
+  async signOutElsewhere(token: string): Promise<number> {
+    const hash = hashOf(token)
+    const ended = await this.sql`
+      delete from sign_ins where token_hash <> ${hash} and person_id = (select person_id from sign_ins where token_hash = ${hash})
+      returning expires_at > now() as was_open`
+    return ended.filter((row) => row.was_open).length
+  }
+
   async find(token: string): Promise<Person | null> {
+    const hash = hashOf(token)
     const [row] = await this.sql`
       select p.id, p.email, p.role from sign_ins s join people p on p.id = s.person_id
+      where s.token_hash = ${hash} and s.expires_at > now()`
+    if (!row) return null
+    this.used.set(hash.toString('hex'), Date.now())
+    return { id: row.id, email: row.email, role: row.role }
+  }
+
+  /** The browsers in which somebody is signed in, this one first, then the last used. */
+  async signIns(personId: string, token: string): Promise<SignIn[]> {
+    await this.flushLastSeen()
+    const rows = await this.sql`
+      select created_at, last_used_at, browser, token_hash = ${hashOf(token)} as is_this from sign_ins
+      where person_id = ${personId} and expires_at > now() order by is_this desc, last_used_at desc, created_at desc`
+    return rows.map((row) => ({
+      signedInAt: row.created_at,
+      lastUsedAt: row.last_used_at,
+      browser: row.browser,
+      isThis: row.is_this,
+    }))
+  }
+
+  /**
+   * Changes somebody's own password and signs them out in all other browsers.
+   * @returns how many browsers that were
+   * @throws Problem invalid_payload where the old one is wrong or the new one cannot be taken
+   */
+  async changePassword(token: string, oldPassword: string, newPassword: string): Promise<number> {
+    checkPassword(newPassword, 'newPassword')
+    const [row] = await this.sql`
+      select p.id, p.password_hash from sign_ins s join people p on p.id = s.person_id
       where s.token_hash = ${hashOf(token)} and s.expires_at > now()`
-    return row ? { id: row.id, email: row.email, role: row.role } : null
+    if (!row) throw new Problem('not_signed_in', 'You are signed out.')
+    if (!(await isPassword(oldPassword, row.password_hash)))
+      throw fieldProblem('oldPassword', 'wrong', 'oldPassword is not your current password.')
+    if (await isPassword(newPassword, row.password_hash))
+      throw fieldProblem('newPassword', 'same', 'newPassword must differ from the old one.')
+    const hash = await hashPassword(newPassword)
+    return await this.sql.begin(async (tx) => {
+      const [changed] = await tx`
+        update people set password_hash = ${hash} where id = ${row.id} and password_hash = ${row.password_hash} returning id`
+      if (!changed) throw new Problem('not_signed_in', 'Your password was changed elsewhere meanwhile. Sign in again.')
+      return endAccess(tx as unknown as Sql, row.id, token)
+    })
+  }
+
+  /** Writes when people were last seen; who asks does not wait for it. */
+  async flushLastSeen(): Promise<void> {
+    const used = [...this.used]
+    this.used.clear()
+    if (used.length === 0) return
+    await this.sql`
+      with used as (
+        update sign_ins s set last_used_at = greatest(s.last_used_at, u.at)
+        from unnest(${used.map(([hash]) => hash)}::text[], ${used.map(([, at]) => new Date(at).toISOString())}::timestamptz[]) as u (hash, at)
+        where s.token_hash = decode(u.hash, 'hex') returning s.person_id, s.last_used_at)
+      update people p set last_seen_at = greatest(p.last_seen_at, u.at)
+      from (select person_id, max(last_used_at) as at from used group by person_id) u where p.id = u.person_id`
   }
 }
 
-function checkPassword(password: string): void {
-  if (password.length >= MIN_PASSWORD_LENGTH) return
-  const detail = `password must have at least ${MIN_PASSWORD_LENGTH} characters, not ${password.length}.`
-  throw new Problem('invalid_payload', detail, [{ pointer: '/password', field: 'password', code: 'too_short', detail }])
+/**
+ * What a new password ends: the browsers that are signed in with the old one, and links to set another.
+ * @param exceptToken of the browser that stays
+ * @returns how many browsers were signed out
+ */
+export async function endAccess(sql: Sql, personId: string, exceptToken?: string): Promise<number> {
+  const except = exceptToken === undefined ? Buffer.alloc(0) : hashOf(exceptToken)
+  const ended = await sql`
+    delete from sign_ins where person_id = ${personId} and token_hash <> ${except} returning expires_at > now() as was_open`
+  await sql`update access_links set ended_as = 'WITHDRAWN' where person_id = ${personId} and ended_as is null`
+  return ended.filter((row) => row.was_open).length
 }
 
-async function insertPerson(sql: Sql, email: string, passwordHash: string, role: Role): Promise<Person> {
+export async function insertPerson(sql: Sql, email: string, passwordHash: string, role: Role): Promise<Person> {
   const id = randomUUID()
   await sql`insert into people (id, email, password_hash, role) values (${id}, ${email}, ${passwordHash}, ${role})`
   return { id, email, role }

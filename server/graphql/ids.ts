@@ -20,6 +20,8 @@ export const channelUuid = uuidReader('Channel', 'channel')
 export const alertRuleUuid = uuidReader('AlertRule', 'alert rule')
 export const promptUuid = uuidReader('PromptVersion', 'prompt version')
 export const deliveryUuid = uuidReader('Delivery', 'delivery')
+export const personUuid = uuidReader('Person', 'person')
+export const invitationUuid = uuidReader('Invitation', 'invitation')
 
 /** An event's id holds its session, the day that its session was first seen, and its key. */
 export const eventIdText = (ref: EventRef) => `${ref.sessionId}/${ref.day}/${ref.eventKey}`

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getOperationAST, type ExecutionArgs, type GraphQLError } from 'graphql'
 import { CloseCode, type SubscribePayload } from 'graphql-ws'
-import { actorOf, checkOrigin, type Access, type Actor } from '../access/actor.ts'
+import { actorOf, checkOrigin, isSameRole, type Access, type Actor } from '../access/actor.ts'
 import { Problem } from '../errors.ts'
 import { afterAnswers } from '../pipelining.ts'
 import { costError, failure } from './builder.ts'
@@ -15,6 +15,8 @@ import { webSockets, type SocketExtra } from './socket-transport.ts'
 const MAX_OPERATIONS_PER_SOCKET = 100
 const INIT_WITHIN_MS = 10_000
 const FORBIDDEN_CLOSE_CODE = 4403
+/** Nothing is wrong with who asks: clients of graphql-ws connect again by themselves. */
+const ROLE_CHANGED_CLOSE_CODE = 4423
 const RECHECK_EVERY_MS = 60_000
 
 interface Extra extends SocketExtra {
@@ -58,8 +60,14 @@ export function serveSocket({ server, yoga, access, services, publicUrl, build, 
     opened.delete(extra)
     return null
   }
+  async function recheckOne(extra: Extra): Promise<void> {
+    const actor = await stillMay(extra)
+    if (!actor || isSameRole(extra.actor, actor)) return
+    opened.delete(extra)
+    close(extra, ROLE_CHANGED_CLOSE_CODE, 'Your role was changed.')
+  }
   const recheck = () => {
-    for (const extra of opened) void stillMay(extra)
+    for (const extra of opened) void recheckOne(extra)
   }
   access.onRightsChanged(recheck)
   const timer = setInterval(recheck, RECHECK_EVERY_MS)

@@ -11,6 +11,7 @@ import {
 } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { alertsOf } from '../support/alert-stand.ts'
+import { secretPeople } from '../support/people-stand.ts'
 import { promptsToDecide } from '../support/prompt-stand.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { socketClient, subscribe } from '../support/socket.ts'
@@ -22,6 +23,7 @@ const ADMIN_ONLY = new Set([
   'channels',
   'deletions',
   'describeAlertRule',
+  ...['invitations', 'people'],
   'repricings',
   'retentionPreview',
   'unauthenticatedPosts',
@@ -32,17 +34,11 @@ const OF_A_PROJECT = new Set(['unpricedModels', 'effectiveThresholds', 'threshol
 
 let server: TestServer
 const callers: Record<string, Record<string, string>> = {}
-let sessionId: string
-let eventId: string
-let keyId: string
-let refusedId: string
-let patternId: string
-let channelId: string
-let goingChannelId: string
-let ruleId: string
-let goingRuleId: string
-let deliveryId: string
+let sessionId: string, eventId: string, keyId: string
+let refusedId: string, patternId: string, deliveryId: string
+let channelId: string, goingChannelId: string, ruleId: string, goingRuleId: string
 let promptIds: Record<string, string>
+let people: Awaited<ReturnType<typeof secretPeople>>
 
 beforeAll(async () => {
   server = await startServer()
@@ -70,6 +66,7 @@ beforeAll(async () => {
     body: JSON.stringify({ email: 'viewer@example.com', password: 'correct horse battery' }),
   })
   callers.viewer = { cookie: response.headers.get('set-cookie')!.split(';')[0]! }
+  people = await secretPeople(server, cookie)
   await server.ingestA({
     session_id: 'secret-run',
     type: 'llm.call',
@@ -140,7 +137,7 @@ function selectionOf(type: GraphQLObjectType, depth: number): string {
 function documentFor(kind: 'query' | 'mutation', field: GraphQLField<unknown, unknown>): string {
   const values: Record<string, string> = {
     'node.id': `"${sessionId}"`,
-    'nodes.ids': `["${[sessionId, eventId, refusedId, patternId, channelId, ruleId, deliveryId, promptIds.read].join('", "')}"]`,
+    'nodes.ids': `["${[sessionId, eventId, refusedId, patternId, channelId, ruleId, deliveryId, promptIds.read, people.person, people.invitation].join('", "')}"]`,
     'createAlertRule.input': '{ name: "Secret" }',
     'updateAlertRule.id': `"${ruleId}"`,
     'updateAlertRule.input': '{ name: "Secret" }',
@@ -173,6 +170,7 @@ function documentFor(kind: 'query' | 'mutation', field: GraphQLField<unknown, un
     'agent.name': '"Secret agent"',
     'createApiKey.input': '{ name: "by the test", scopes: [READ] }',
     'revokeApiKey.id': `"${keyId}"`,
+    ...people.values,
     'setModelPrice.model': '"m"',
     'setModelPrice.inputUsdPerMillion': '"1"',
     'setModelPrice.outputUsdPerMillion': '"1"',
@@ -248,14 +246,16 @@ test.each(roots)('%s %s', async (kind, name, field) => {
   expect(codeOf(await ask('admin'))).toBeNull()
 })
 
-test('the keys of a session are not shown to a reader who asks for one by its id', async () => {
-  const { node } = await server.query(
-    `query ($id: ID!) { node(id: $id) { __typename } }`,
-    { id: keyId },
-    callers.reader,
-  )
-  expect(node).toBeNull()
-})
+test.each(['key', 'person', 'invitation'] as const)(
+  'a %s is not shown to a reader who asks for one by its id',
+  async (what) => {
+    const id = { ...people, key: keyId }[what]
+    for (const caller of [callers.reader, callers.viewer])
+      expect(await server.query(`query ($id: ID!) { node(id: $id) { __typename } }`, { id }, caller)).toEqual({
+        node: null,
+      })
+  },
+)
 
 test.each([
   ['nobody', {}, 4401],

@@ -36,6 +36,9 @@ async function sing(cookie: string): Promise<void> {
   await server.post(`/api/${CANARY}`, { text: CANARY }, { 'x-api-key': CANARY, 'user-agent': CANARY })
   await server.post('/api/auth/sign-in', signIn)
   await server.post('/api/auth/set-up', { ...ADMIN, token: CANARY })
+  await server.post('/api/auth/link', { token: CANARY })
+  await server.post('/api/auth/use-link', { token: CANARY, password: CANARY })
+  await server.post('/api/auth/password', { oldPassword: CANARY, newPassword: CANARY }, { cookie })
   for (const headers of callers) {
     const query =
       'query ($text: String) { sessions(filter: { search: $text }) { nodes { errorMessage events { nodes { input } } } } }'
