@@ -41,10 +41,11 @@ const withQuery = (path: string, query: URLSearchParams) => (query.size > 0 ? `$
 
 export const paths = {
   sessions: (filter: Partial<ListFilter> = {}) => withQuery('/sessions', filterToQuery(filter)),
-  session: (id: string, view: { step?: string | null; axis?: 'view' | 'whole' } = {}) => {
+  session: (id: string, view: { step?: string | null; axis?: string; idle?: string } = {}) => {
     const query = new URLSearchParams()
     if (view.step) query.set('step', view.step)
     if (view.axis === 'whole') query.set('axis', 'whole')
+    if (view.idle === 'short') query.set('idle', 'short')
     return withQuery(`/sessions/${encodeURIComponent(id)}`, query)
   },
   agents: (range?: AgentRange, sort?: string | null) =>

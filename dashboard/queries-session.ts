@@ -232,7 +232,7 @@ export const eventsAfterRevisionQuery = graphql(
 )
 
 export const eventQuery = graphql(`
-  query Event($id: ID!, $withInput: Boolean!, $withOutput: Boolean!) {
+  query Event($id: ID!, $withInput: Boolean!, $withOutput: Boolean!, $inputFirst: Int, $outputFirst: Int) {
     event(id: $id) {
       id
       type
@@ -245,13 +245,20 @@ export const eventQuery = graphql(`
       model
       inputBytes
       outputBytes
-      input @include(if: $withInput)
-      output @include(if: $withOutput)
+      input(first: $inputFirst) @include(if: $withInput)
+      output(first: $outputFirst) @include(if: $withOutput)
       promptTokens
       completionTokens
       tokensEstimated
       costUsd
       costSource
+      price {
+        inputUsdPerMillion
+        outputUsdPerMillion
+        isOwn
+        provider
+        at
+      }
       durationMs
       status
       error {

@@ -22,3 +22,13 @@ export function mergeEvents(events: readonly EventRow[], changed: readonly Event
   const result = [...merged.values()]
   return isSorted ? result : result.sort(inOrder)
 }
+
+/** Ids of new events that belong before one that is held: they came late. */
+export function outOfOrder(events: readonly EventRow[], changed: readonly EventRow[]): string[] {
+  const lastKey = events.at(-1)?.orderKey
+  if (lastKey === undefined) return []
+  const late = changed.filter((event) => event.orderKey < lastKey)
+  if (late.length === 0) return []
+  const held = new Set(events.map((event) => event.id))
+  return late.flatMap(({ id }) => (held.has(id) ? [] : [id]))
+}

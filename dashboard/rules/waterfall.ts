@@ -45,7 +45,15 @@ export function barOf(startMs: number, durationMs: number, axis: Axis): Bar {
   return { leftPercent: left, widthPercent: percent(startMs + durationMs) - left }
 }
 
-export const amountOf = (step: Step, lane: Lane): number | null => (lane === 'cost' ? costOf(step) : tokensOf(step))
+export const amountOf = (step: Step, lane: Lane): number | null =>
+  lane === 'cost' ? costOf(step) : lane === 'tokens' ? tokensOf(step) : step.durationMs
+
+/** What the bars show unless somebody chooses: time where it is known, else the first that is known of any step. */
+export function usualLane(steps: readonly Step[], timeKnown: boolean): Lane {
+  if (timeKnown) return 'time'
+  const lanes = ['tokens', 'cost', 'time'] as const
+  return lanes.find((lane) => steps.some((step) => amountOf(step, lane) !== null)) ?? 'tokens'
+}
 
 export const greatestAmount = (steps: readonly Step[], lane: Lane) =>
   steps.reduce((most, step) => Math.max(most, amountOf(step, lane) ?? 0), 0)
@@ -85,8 +93,8 @@ export function concurrency(steps: readonly Step[], axis: Axis, columns: number)
     let counts = byType.get(step.event.type)
     if (!counts) byType.set(step.event.type, (counts = new Uint16Array(columns)))
     const first = column(step.startMs)
-    // The end itself is not part of the step: where one ends, the next may begin.
-    const last = Math.ceil(((step.startMs + (step.durationMs ?? 0) - axis.startMs) / span) * columns) - 1
+    // The column of the end is not part of the step: where one ends, the next may begin.
+    const last = Math.floor(((step.startMs + (step.durationMs ?? 0) - axis.startMs) / span) * columns) - 1
     for (let each = first; each <= Math.max(first, Math.min(columns - 1, last)); each += 1) counts[each]! += 1
   }
   return byType

@@ -27,3 +27,14 @@ export function scrollToShow(row: number, scrollTop: number, viewHeight: number,
 
 export const scrollToCentre = (row: number, viewHeight: number, rowHeight: number) =>
   Math.max(0, row * rowHeight - (viewHeight - rowHeight) / 2)
+
+/**
+ * How many rows came before (or went from before) the one that stands at a place.
+ * @param before ids as they stood, `now` as they stand; 0 where that row is gone
+ */
+export function movedBy(before: readonly string[], now: readonly string[], place: number): number {
+  const id = before[place]
+  if (id === undefined || now[place] === id) return 0
+  const found = now.indexOf(id)
+  return found === -1 ? 0 : found - place
+}

@@ -1,5 +1,5 @@
 // Owns one session with all its events: reads them in pages, then follows what changes without a gap or a double.
-import type { BigIntValue } from '../graphql.ts'
+import type { BigIntValue, ResultOf } from '../graphql.ts'
 import { query, RequestError } from '../client.ts'
 import {
   eventsAfterRevisionQuery,
@@ -9,7 +9,7 @@ import {
   type SessionHead,
 } from '../queries-session.ts'
 import type { DeliveryRow } from '../queries-deliveries.ts'
-import { mergeEvents } from '../rules/event-merge.ts'
+import { mergeEvents, outOfOrder } from '../rules/event-merge.ts'
 import { isNewer, newerOf } from '../rules/revision.ts'
 import { connection, type Subscription } from './connection.svelte.ts'
 import { deliveriesOfSession, FollowedDeliveries } from './followed-deliveries.svelte.ts'
@@ -19,6 +19,8 @@ import { SessionFindings } from './session-findings.svelte.ts'
 
 const pageSize = 1000
 const flushMs = 100
+/** Longer than the mark is to be seen. */
+const markedForMs = 2_000
 
 export class SessionTimeline {
   session = $state.raw<SessionHead | null>(null)
@@ -26,6 +28,8 @@ export class SessionTimeline {
   /** Missing: it was not there when it was opened. Deleted: it went while it was looked at. */
   phase = $state<'first' | 'reading' | 'ready' | 'missing' | 'deleted' | 'problem'>('first')
   problem = $state.raw<RequestError | null>(null)
+  /** Ids of events that came between others while somebody looked: marked for a moment. */
+  inserted = $state.raw<ReadonlySet<string>>(new Set())
   readonly failures: SessionFailures
   readonly findings: SessionFindings
   readonly deliveries = new FollowedDeliveries<readonly DeliveryRow[]>()
@@ -39,6 +43,7 @@ export class SessionTimeline {
   private queuedSession: SessionHead | null = null
   private timer: ReturnType<typeof setTimeout> | undefined
   private retryTimer: ReturnType<typeof setTimeout> | undefined
+  private markTimer: ReturnType<typeof setTimeout> | undefined
   private needsAnotherRound = false
   private isStopped = false
   /** Counts the beginnings: what an earlier one still reads is of no use. */
@@ -59,22 +64,26 @@ export class SessionTimeline {
     if (this.phase !== 'deleted') this.phase = 'first'
     this.problem = null
     try {
-      let after: string | null = null
-      do {
-        const answer: Awaited<ReturnType<typeof this.readPage>> = await this.readPage(after)
+      let isFirst = true
+      let page: Promise<PageOfSession> | null = this.readPage(null)
+      while (page !== null) {
+        const answer: PageOfSession = await page
         if (turn !== this.turn) return
         if (!answer) return this.lose(this.session === null ? 'missing' : 'deleted')
-        const { events, failures, findings, deliveries, ...session } = answer
-        if (after === null) {
+        const { events, failures, findings, deliveries, ...session }: NonNullable<PageOfSession> = answer
+        // The next page is on its way while this one is drawn.
+        page = events.pageInfo.hasNextPage ? this.readPage(events.pageInfo.endCursor) : null
+        page?.catch(() => {})
+        if (isFirst) {
           this.failures.take(session, failures ?? [])
           this.findings.take(session, findings ?? [])
           this.deliveries.turnTo(deliveriesOfSession(this.id), deliveries ?? [])
           this.begin(session)
         }
+        isFirst = false
         this.receive(session, events.nodes)
         this.flush()
-        after = events.pageInfo.hasNextPage ? events.pageInfo.endCursor : null
-      } while (after !== null)
+      }
       this.phase = 'ready'
     } catch (error) {
       if (turn !== this.turn) return
@@ -93,10 +102,11 @@ export class SessionTimeline {
     this.deliveries.stop()
     clearTimeout(this.timer)
     clearTimeout(this.retryTimer)
+    clearTimeout(this.markTimer)
     this.forgetPause()
   }
 
-  private async readPage(after: string | null) {
+  private async readPage(after: string | null): Promise<PageOfSession> {
     const variables = { id: this.id, first: pageSize, after, withFailures: after === null }
     const { session } = await query(sessionQuery, variables)
     return session
@@ -211,11 +221,21 @@ export class SessionTimeline {
     }
     this.queuedSession = null
     if (this.queue.size === 0) return
-    this.events = mergeEvents(this.events, [...this.queue.values()])
+    const changed = [...this.queue.values()]
+    if (this.phase === 'ready') this.markInserted(outOfOrder(this.events, changed))
+    this.events = mergeEvents(this.events, changed)
     this.queue.clear()
+  }
+
+  private markInserted(ids: readonly string[]) {
+    if (ids.length === 0) return
+    this.inserted = new Set([...this.inserted, ...ids])
+    clearTimeout(this.markTimer)
+    this.markTimer = setTimeout(() => (this.inserted = new Set()), markedForMs)
   }
 }
 
+type PageOfSession = ResultOf<typeof sessionQuery>['session']
 interface Page {
   nodes: EventRow[]
   pageInfo: { hasNextPage: boolean; endCursor: string | null }

@@ -24,6 +24,12 @@ const EventError = builder.objectRef<StepError>('EventError').implement({
 })
 
 const textsOf = (event: EventRow, context: Context) => context.texts.load(event)
+const FIRST = 'Only so many characters of its beginning, for a reader who does not want all of a large one.'
+/** Never half of a character that is written with two. */
+const beginning = (text: string | null | undefined, first: number | null | undefined) =>
+  text == null || first == null || text.length <= first
+    ? text
+    : text.slice(0, Math.max(0, first)).replace(/[\ud800-\udbff]$/, '')
 /** Costs far more than a thin field: a whole timeline with all its texts is refused. */
 const TEXT_COMPLEXITY = 60
 
@@ -52,8 +58,8 @@ builder.node(Event, {
     }),
     parentName: t.exposeString('parentName', { nullable: true, description: 'The node it ran inside.' }),
     model: t.exposeString('model', { nullable: true, description: 'The model that was called.' }),
-    input: t.string({ nullable: true, complexity: TEXT_COMPLEXITY, description: 'What went in, as text.', resolve: async (event, _args, context) => (await textsOf(event, context))?.input }),
-    output: t.string({ nullable: true, complexity: TEXT_COMPLEXITY, description: 'What came out, as text.', resolve: async (event, _args, context) => (await textsOf(event, context))?.output }),
+    input: t.string({ nullable: true, complexity: TEXT_COMPLEXITY, description: 'What went in, as text.', args: { first: t.arg.int({ description: FIRST }) }, resolve: async (event, { first }, context) => beginning((await textsOf(event, context))?.input, first) }),
+    output: t.string({ nullable: true, complexity: TEXT_COMPLEXITY, description: 'What came out, as text.', args: { first: t.arg.int({ description: FIRST }) }, resolve: async (event, { first }, context) => beginning((await textsOf(event, context))?.output, first) }),
     inputBytes: t.exposeInt('inputBytes', { nullable: true, description: 'Size of input in bytes.' }),
     outputBytes: t.exposeInt('outputBytes', { nullable: true, description: 'Size of output in bytes.' }),
     promptTokens: t.expose('promptTokens', { type: 'BigInt', nullable: true, description: 'Null where unknown.' }),

@@ -27,7 +27,7 @@ const FieldProblem = builder.objectRef<Problem>('FieldProblem').implement({
   }),
 })
 
-const IngestRequest = builder.objectRef<LoggedRequest>('IngestRequest')
+export const IngestRequest = builder.objectRef<LoggedRequest>('IngestRequest')
 
 // prettier-ignore
 builder.node(IngestRequest, {

@@ -65,6 +65,24 @@ export async function readLog(
   return (await sql`select * from (${wanted}) log ${order}`) as unknown as LoggedRequest[]
 }
 
+/**
+ * What was accepted for a session, newest first. Its first and last receipt bound what is searched: the log has no index
+ * by session. A request for several sessions is found with the first of them.
+ */
+export async function readLogOfSession(
+  sql: Sql,
+  session: { id: string; projectId: number; firstSeenAt: Date; lastEventAt: Date },
+  limit: number,
+): Promise<LoggedRequest[]> {
+  return (await sql`
+    select ${sql.unsafe(ACCEPTED)} from ingest_accepted
+    where at > now() - make_interval(hours => ${ACCEPTED_FOR_HOURS})
+      and at between ${session.firstSeenAt}::timestamptz - interval '1 minute'
+        and ${session.lastEventAt}::timestamptz + interval '1 minute'
+      and project_id = ${session.projectId} and session_id = ${session.id}
+    order by at desc, id desc limit ${limit}`) as unknown as LoggedRequest[]
+}
+
 /** Those of the ids that are to be seen. */
 export async function readLogById(sql: Sql, projectIds: number[], ids: readonly string[]): Promise<LoggedRequest[]> {
   const wanted = sql`id = any(${ids as string[]}::uuid[]) and project_id = any(${projectIds}::int2[])`

@@ -49,6 +49,10 @@ export function plainTablePrice(model: string, atMs: number): OwnPrice | null {
   return price && price.upToPromptTokens >= 0 ? price : null
 }
 
+/** Who the table says offers a model of this name. */
+export const tableProvider = (model: string, atMs: number): string | null =>
+  lookUp(model, 1, 1, atMs)?.provider.name ?? null
+
 /** Finding a model in the table takes some 45 us, so prices are kept per model and half hour: some change at 16:30. */
 const tablePrices = new Map<string, TablePrice | null>()
 const MAX_KEPT = 10_000
