@@ -162,6 +162,20 @@ describe('the README', () => {
     expect(Object.keys(dependencies).filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
   })
 
+  test('shows every picture that is kept, each with words for those who do not see it', () => {
+    const shown = [
+      ...readme.matchAll(/!\[([^\]]+)\]\(([^)]+\.png)\)/g),
+      ...readme.matchAll(/<img(?=[^>]*alt="([^"]+)")(?=[^>]*src="([^"]+\.png)")/g),
+    ]
+    const darkOnes = [...readme.matchAll(/<source[^>]*srcset="([^"]+\.png)"/g)].map((match) => match[1]!)
+    const kept = readdirSync(join(ROOT, '.github')).filter((name) => name.endsWith('.png'))
+    expect(kept.length).toBeGreaterThan(0)
+    expect([...shown.map((match) => match[2]!), ...darkOnes].toSorted()).toEqual(
+      kept.map((name) => `.github/${name}`).toSorted(),
+    )
+    for (const [, words] of shown) expect(words!.length).toBeGreaterThan(20)
+  })
+
   test('has the two commands, and CI runs the one for tests', () => {
     expect(readme).toContain('npm install && npm start')
     expect(readme).toContain('npm install && npm test')

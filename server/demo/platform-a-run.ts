@@ -46,19 +46,23 @@ export function platformARun(random: Random, startedAt: number | null): Run {
     events.push(event(step, sessionId, script.agent, model, durationMs, random, failure, words))
     posts.push(post(events, offsetMs, startedAt, durationMs))
     offsetMs += durationMs
-    if (failure !== null) break
+    if (failure !== null) {
+      // The step that ends the run closes it: with its error told again at the end, that would be a second failure.
+      events.at(-1)!.status = 'error'
+      break
+    }
     if (goesQuiet && place === 1) return { title: `${script.agent} (goes quiet)`, posts }
   }
-  const end: FlatEvent = {
-    session_id: sessionId,
-    agent_name: script.agent,
-    type: 'session.end',
-    status: failure === null ? 'success' : 'error',
-    event_id: random.id(12),
+  if (failure === null) {
+    events.push({
+      session_id: sessionId,
+      agent_name: script.agent,
+      type: 'session.end',
+      status: 'success',
+      event_id: random.id(12),
+    })
+    posts.push(post(events, offsetMs, startedAt, 200))
   }
-  if (failure !== null) end.error = failure
-  events.push(end)
-  posts.push(post(events, offsetMs, startedAt, 200))
   const title = failure === null ? script.agent : `${script.agent} (fails)`
   const inOne = startedAt !== null || random.chance(ONE_POST_SHARE)
   return { title, posts: inOne ? [together(posts, events, startedAt === null)] : posts }

@@ -8,9 +8,15 @@ interface Node {
   type: string
 }
 
+/** What rules find on runs that completed: a request that hangs, far too long a contract, an agent that asks on and on. */
+const TROUBLES = ['SLOW', 'COSTLY', 'STUCK'] as const
+type Trouble = (typeof TROUBLES)[number]
+
 interface Workflow {
   id: string
   name: string
+  /** which of them it has at times */
+  trouble?: Trouble
   nodes: Node[]
   work(execution: Execution): void
 }
@@ -30,6 +36,7 @@ const WORKFLOWS: Workflow[] = [
   {
     id: 'demoInvoice00001',
     name: 'Invoice extractor',
+    trouble: 'SLOW',
     nodes: [WEBHOOK, HTTP, AGENT, OPENAI, CODE],
     work(run) {
       run.node(WEBHOOK, { body: { file: 'invoice-{order}.pdf', from: '{company}' } }, [2, 12])
@@ -37,7 +44,7 @@ const WORKFLOWS: Workflow[] = [
         !run.node(
           HTTP,
           { text: 'Invoice {order} of {company}, total {amount} EUR, due in {days} days' },
-          [200, 1400],
+          run.trouble === 'SLOW' ? [95_000, 160_000] : [200, 1400],
           'The service was not able to process your request: 502 Bad Gateway',
         )
       )
@@ -66,15 +73,18 @@ const WORKFLOWS: Workflow[] = [
   {
     id: 'demoContract0001',
     name: 'Contract reviewer',
+    trouble: 'COSTLY',
     nodes: [WEBHOOK, AGENT, ANTHROPIC, CLAUSE_TOOL, CODE],
     work(run) {
       run.node(WEBHOOK, { body: { contract: '{company} framework agreement', requestedBy: '{person}' } }, [2, 12])
+      const reads: Turn['reads'] = run.trouble === 'COSTLY' ? [280_000, 420_000] : undefined
       const prompt =
         'System: You review contracts for {company}.\nHuman: List the clauses that deviate from our standard.'
       const isDone = run.agent([
         {
           model: 'claude-sonnet-4-5',
           node: ANTHROPIC,
+          reads,
           prompt,
           answer: '',
           tool: {
@@ -87,6 +97,7 @@ const WORKFLOWS: Workflow[] = [
         {
           model: 'claude-sonnet-4-5',
           node: ANTHROPIC,
+          reads,
           prompt: `${prompt}\nTool: 12.3 Liability is limited to {amount} EUR.`,
           answer:
             '1. **Liability (12.3)** is limited to {amount} EUR; our standard is twice the yearly fee.\n2. **Notice period (15.1)** is {days} days; our standard is 90.\n\nI recommend to negotiate both.',
@@ -98,23 +109,27 @@ const WORKFLOWS: Workflow[] = [
   {
     id: 'demoOrders000001',
     name: 'Order status agent',
+    trouble: 'STUCK',
     nodes: [WEBHOOK, AGENT, OPENAI, SEARCH_TOOL, HTTP],
     work(run) {
       run.node(WEBHOOK, { body: { question: 'Where is order {order}?', name: '{person}' } }, [2, 12])
       const prompt = 'System: You answer questions about orders.\nHuman: Where is order {order}?'
-      const isDone = run.agent([
-        {
-          model: 'gpt-4o',
-          node: OPENAI,
-          prompt,
-          answer: '',
-          tool: {
-            node: SEARCH_TOOL,
-            asked: { order: '{order}' },
-            found: { status: 'in transit', days_late: '{days}' },
-            error: 'Request failed with status code 404: order {order} not found',
-          },
+      const isStuck = run.trouble === 'STUCK'
+      const search: Turn = {
+        model: 'gpt-4o',
+        node: OPENAI,
+        isSure: isStuck,
+        prompt,
+        answer: '',
+        tool: {
+          node: SEARCH_TOOL,
+          asked: { order: '{order}' },
+          found: isStuck ? { orders: [] } : { status: 'in transit', days_late: '{days}' },
+          error: 'Request failed with status code 404: order {order} not found',
         },
+      }
+      const isDone = run.agent([
+        ...Array<Turn>(isStuck ? run.random.between(24, 40) : 1).fill(search),
         {
           model: 'gpt-4o',
           node: OPENAI,
@@ -148,11 +163,17 @@ const WORKFLOWS: Workflow[] = [
 interface Turn {
   model: string
   node: Node
+  /** tokens of its prompt, where they are not as usual */
+  reads?: [from: number, to: number] | undefined
+  /** neither the model nor the tool fails */
+  isSure?: boolean
   prompt: string
   answer: string
   tool?: { node: Node; asked: object; found: object; error: string }
 }
 
+/** How many executions there are for one of each trouble: more of them would be what is usual. */
+const RARE = 120
 const NODE_FAILURE_SHARE = 0.09
 const TOOL_FAILURE_SHARE = 0.12
 const MODEL_FAILURE_SHARE = 0.04
@@ -168,6 +189,7 @@ class Execution {
   constructor(
     readonly random: Random,
     public nowMs: number,
+    readonly trouble: Trouble | null,
   ) {
     this.words = vocabulary(random)
   }
@@ -188,7 +210,7 @@ class Execution {
     const began = this.nowMs
     for (const turn of turns) {
       const asked = { ai_languageModel: [[{ json: { messages: [turn.prompt], options: { model: turn.model } } }]] }
-      if (this.random.chance(MODEL_FAILURE_SHARE)) {
+      if (!turn.isSure && this.random.chance(MODEL_FAILURE_SHARE)) {
         const message = `Request failed with status code 429: ${RATE_LIMIT}`
         this.add(turn.node, [200, 900], source, {
           inputOverride: asked,
@@ -199,7 +221,7 @@ class Execution {
         this.lastNode = AGENT.name
         return false
       }
-      const promptTokens = this.random.between(250, 5_200)
+      const promptTokens = this.random.between(...(turn.reads ?? [250, 5_200]))
       const completionTokens = this.random.between(20, 650)
       const answered = {
         response: {
@@ -213,9 +235,10 @@ class Execution {
       })
       if (!turn.tool) continue
       const { node, asked: input, found, error } = turn.tool
-      const result = this.random.chance(TOOL_FAILURE_SHARE)
-        ? { error: { message: error, name: 'NodeApiError', description: null } }
-        : { data: { ai_tool: [[{ json: found }]] } }
+      const result =
+        !turn.isSure && this.random.chance(TOOL_FAILURE_SHARE)
+          ? { error: { message: error, name: 'NodeApiError', description: null } }
+          : { data: { ai_tool: [[{ json: found }]] } }
       this.add(node, [100, 1_200], source, { inputOverride: { ai_tool: [[{ json: input }]] }, ...result })
     }
     const output = turns.at(-1)!.answer
@@ -256,9 +279,10 @@ function filledIn(task: object, words: Vocabulary): object {
 
 /** @param startedAt of an execution that is over, epoch milliseconds; null for one that runs from now on */
 export function platformBRun(random: Random, number: number, startedAt: number | null, now: number): Run {
-  const workflow = random.pick(WORKFLOWS)
+  const trouble = TROUBLES[((number % RARE) * TROUBLES.length) / RARE] ?? null
+  const workflow = WORKFLOWS.find((one) => trouble !== null && one.trouble === trouble) ?? random.pick(WORKFLOWS)
   const began = startedAt ?? now
-  const execution = new Execution(random, began)
+  const execution = new Execution(random, began, trouble)
   workflow.work(execution)
   const failed = execution.failed && { ...execution.failed, message: filled(execution.failed.message, execution.words) }
   const head = {

@@ -16,7 +16,7 @@ const COMPANIES = [
 const PEOPLE = ['Ada Okafor', 'Jonas Lindqvist', 'Mei Tanaka', 'Rosa Álvarez', 'Tomás Novák', 'Priya Raman']
 
 /** How often the model of "Lead enrichment" writes a date as people say it, which the CRM refuses: the cause to be found. */
-const LOOSE_DATES = 0.5
+const LOOSE_DATES = 0.35
 
 export type Vocabulary = ReturnType<typeof vocabulary>
 
