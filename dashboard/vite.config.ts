@@ -67,6 +67,12 @@ export default defineConfig({
                 'PromptVersionView',
               ),
             },
+            { name: 'agents', test: pages('AgentsPage', 'AgentPage') },
+            { name: 'limits', test: pages('ThresholdsSection', 'ModelPricesSection', 'CandidateRulesSection') },
+            {
+              name: 'settings',
+              test: pages('SettingsPage', 'PeopleSection', 'AccountSection', 'PreferencesSection'),
+            },
             { name: 'gate', test: pages('SignInPage', 'SetUpPage', 'InvitationPage') },
           ],
         },

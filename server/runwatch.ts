@@ -12,7 +12,7 @@ import { AlertRules } from './alerts/alert-rules.ts'
 import { Channels } from './alerts/channels.ts'
 import { Courier } from './alerts/courier.ts'
 import { FailureRates } from './alerts/rates.ts'
-import { pruneAlerts, readDeliveriesById } from './alerts/read.ts'
+import { readDeliveriesById } from './alerts/read.ts'
 import { openSeal } from './alerts/sealed.ts'
 import { Sender } from './alerts/send.ts'
 import { buildApp, safeError } from './app.ts'
@@ -21,13 +21,14 @@ import { loadDashboard } from './dashboard-files.ts'
 import { connectDatabase } from './database/connect.ts'
 import { startEmbeddedPostgres } from './database/embedded.ts'
 import { migrate } from './database/migrate.ts'
-import { dropOldPartitions, ensurePartitions } from './database/partitions.ts'
+import { ensurePartitions } from './database/partitions.ts'
 import type { Services } from './graphql/context.ts'
 import { Classifier } from './failures/classifier.ts'
 import type { PatternNotice, Rule } from './failures/failure.ts'
 import { FirstLook } from './failures/first-look.ts'
 import { FixedThresholdSettings } from './failures/fixed-thresholds.ts'
 import { Analyser } from './findings/analyser.ts'
+import { startHousekeeping } from './housekeeping.ts'
 import { Intake } from './ingest/intake.ts'
 import { IngestLog } from './ingest/log.ts'
 import { SendAgain } from './ingest/send-again.ts'
@@ -44,24 +45,14 @@ import { Budget } from './prompts/budget.ts'
 import { CandidateSettings } from './prompts/candidate-settings.ts'
 import { Candidates } from './prompts/candidates.ts'
 import { readPromptsById } from './prompts/read.ts'
-import { forgetGoneEvidence, type PromptNotice } from './prompts/store.ts'
+import type { PromptNotice } from './prompts/store.ts'
 import { OwnPrices } from './sessions/own-prices.ts'
 import { QuietTimes } from './sessions/quiet.ts'
 import { Repricing } from './sessions/repricing.ts'
 import { Retention } from './sessions/retention.ts'
 
-const LAST_USED_EVERY_MS = 30_000
-/** Should a word of another server be lost, what it changed holds here from then on. */
-const SETTINGS_EVERY_MS = 60_000
-const FETCHES_EVERY_MS = 5_000
-const EVIDENCE_EVERY_MS = 3_600_000
 /** With more events or sessions waiting than this, others go first. */
 const BUSY = 100
-const PARTITIONS_EVERY_MS = 3_600_000
-const PRUNE_LOG_EVERY_MS = 300_000
-const RETENTION_EVERY_MS = 3_600_000
-/** People wait for it: what a fault or the end of another server broke off goes on soon. */
-const REPRICING_EVERY_MS = 60_000
 
 export interface Runwatch {
   /** where it listens, e.g. http://127.0.0.1:4000 */
@@ -219,35 +210,8 @@ export async function startRunwatch(
     const repricing = new Repricing({ sql: database.jobs, prices, onChanged: onRepriced, onError })
     closers.push(() => repricing.close())
 
-    const every = (ms: number, what: string, work: () => Promise<void>) => {
-      const timer = setInterval(() => void work().catch((error: unknown) => onError(error, what)), ms)
-      closers.push(async () => clearInterval(timer))
-    }
-    closers.push(() => keys.flushLastUsed())
-    closers.push(() => people.flushLastSeen())
-    every(SETTINGS_EVERY_MS, 'settings could not be read', async () => void (await loadSettings()))
-    every(LAST_USED_EVERY_MS, 'the last use of keys could not be written', () => keys.flushLastUsed())
-    every(LAST_USED_EVERY_MS, 'when people were last seen could not be written', () => people.flushLastSeen())
-    every(PARTITIONS_EVERY_MS, 'partitions could not be made', () => ensurePartitions(database.jobs))
-    every(PRUNE_LOG_EVERY_MS, 'old entries of the ingest log could not be dropped', () => ingestLog.prune())
-    every(RETENTION_EVERY_MS, 'old sessions could not be deleted', () => retention.run())
-    every(RETENTION_EVERY_MS, 'old alerts could not be deleted', () => pruneAlerts(database.alerts))
-    every(EVIDENCE_EVERY_MS, 'texts of deleted sessions could not be forgotten', () =>
-      forgetGoneEvidence(database.jobs),
-    )
-    const flushFetches = async () => {
-      const ids = await activePrompts.flushFetched()
-      if (ids.length > 0)
-        promptsChanged((await readPromptsById(database.reads, ids)).filter(({ state }) => state === 'ACTIVE'))
-    }
-    closers.push(flushFetches)
-    every(FETCHES_EVERY_MS, 'fetches of prompts could not be counted', flushFetches)
-    every(REPRICING_EVERY_MS, 'prices could not be applied to history', () => repricing.run())
-    const dropOld = () => dropOldPartitions(database.jobs)
-    every(PARTITIONS_EVERY_MS, 'old partitions could not be dropped', dropOld)
-    void dropOld().catch((error: unknown) => onError(error, 'old partitions could not be dropped'))
-    void retention.run()
-    void repricing.run()
+    const kept = { keys, people, ingestLog, retention, repricing, activePrompts }
+    closers.push(startHousekeeping({ ...kept, database, loadSettings, promptsChanged, onError }))
 
     const rightsListeners = new Set<() => void>()
     const access: Access = {

@@ -231,8 +231,11 @@ describe('sums of agents', () => {
     await server.query('mutation($id: ID!) { deleteSession(id: $id) }', { id: session.id }, { cookie })
     await settled()
     await server.query('mutation { deleteAgentSessions(project: "default", agent: "Deleted") { id } }', {}, { cookie })
+    await until(
+      async () => (await agentsOf(null)).map(({ name }) => name),
+      (names) => !names.includes('Deleted'),
+    )
     await settled()
-    expect((await agentsOf(null)).map(({ name }) => name)).not.toContain('Deleted')
   })
 
   test('what a server did not live to add up is added up by the next', async () => {

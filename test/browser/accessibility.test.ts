@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchBrowser, openPage, type WatchedPage } from '../support/browser.ts'
 import { platformBRecordings, recording } from '../fixtures/recordings.ts'
 import { alertsOf } from '../support/alert-stand.ts'
+import { rolled } from '../support/rolled.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { promptStand } from './prompt-stand.ts'
@@ -40,6 +41,7 @@ beforeAll(async () => {
   const { failurePatterns } = await until(found, ({ failurePatterns: { nodes } }) => nodes.length > 3)
   const pattern = failurePatterns.nodes.find(({ latest }: any) => latest?.errorText)
   paths.pattern = `/failures?range=30d&pattern=${encodeURIComponent(pattern.id)}`
+  await rolled(server)
   const { agents } = await server.query('{ agents { name platforms } }')
   const agent = agents.find(({ platforms }: any) => platforms.includes('PLATFORM_B'))
   paths.thresholds = `/settings/thresholds?agent=${encodeURIComponent(agent.name)}`

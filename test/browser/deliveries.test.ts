@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { alertStand } from '../support/alert-stand.ts'
 import { launchBrowser, openPage, type WatchedPage } from '../support/browser.ts'
 import { answer, startReceiver, type Receiver } from '../support/receiver.ts'
+import { rolled } from '../support/rolled.ts'
 import { until } from '../support/until.ts'
 import { failingRuns, isLive, within } from './failing-runs.ts'
 import { signIn, signInViewer, type SignedIn } from './signed-in.ts'
@@ -119,6 +120,7 @@ test('filters stand in the address, and new deliveries wait while one is open', 
   receiver.answers(answer(200))
   await fail('crm.lookup', 'first', 'Busy desk')
   await stand.settled({ agents: ['Busy desk'] })
+  await rolled(stand.server)
   const watched = await open('/alerts/deliveries')
   const { page, faults } = watched
   await page.getByLabel('Rule').selectOption({ label: 'Busy desk rule' })

@@ -5,114 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchBrowser, openPage, type WatchedPage } from '../support/browser.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
+import { PAGES, type PageCase } from './page-cases.ts'
 import { promptStand } from './prompt-stand.ts'
 import { signIn, signInViewer, type SignedIn } from './signed-in.ts'
 
-interface PageCase {
-  /** `SESSION` stands for a session that is there. */
-  path: string
-  heading: string | RegExp
-  /** Seen once all is read. */
-  ready: string | RegExp
-  /** Said where there is nothing yet. */
-  empty?: string | RegExp
-  /** Said to a viewer. */
-  viewer?: RegExp
-  /** What a viewer has no button for. */
-  adminOnly?: RegExp
-  /** It reads nothing, so nothing of it can be late or fail. */
-  readsNothing?: true
-  /** Examined cut off and refused; as it usually is, every page is in another test. */
-  axe?: true
-}
-
-const PAGES: Record<string, PageCase> = {
-  sessions: { path: '/', heading: 'Sessions', ready: 'Ready agent', empty: 'No sessions yet', axe: true },
-  session: { path: 'SESSION', heading: /ready/, ready: 'step one', empty: 'This session is not stored' },
-  agents: { path: '/agents', heading: 'Agents', ready: 'Ready agent', axe: true },
-  agent: { path: '/agents/Ready%20agent', heading: 'Ready agent', ready: 'gone' },
-  failures: { path: '/failures', heading: 'Failures', ready: /of \d+ run/, empty: 'Nothing has failed yet' },
-  prompts: {
-    path: '/prompts',
-    heading: 'Prompts',
-    ready: 'Prompted',
-    empty: 'No prompt has been proposed yet',
-    viewer: /Only admins decide about prompts/,
-    adminOnly: /Write a version/,
-  },
-  'prompts of an agent': {
-    path: '/prompts/Prompted',
-    heading: 'Prompted',
-    ready: 'Version 1',
-    viewer: /Only admins decide about prompts/,
-    adminOnly: /Write|Activate|Retire/,
-  },
-  alerts: {
-    path: '/alerts',
-    heading: 'Alerts',
-    ready: 'High and critical failures',
-    viewer: /Only admins change rules/,
-    adminOnly: /New (rule|channel)|^Edit/,
-  },
-  deliveries: {
-    path: '/alerts/deliveries',
-    heading: 'Alerts',
-    ready: 'Nobody has been told of anything',
-    empty: 'Nobody has been told of anything',
-  },
-  connect: { path: '/connect', heading: 'Connect', ready: 'Connect', axe: true },
-  'ingest log': { path: '/ingest-log', heading: 'Ingest log', ready: 'Accepted', empty: 'Nothing was posted lately' },
-  'keys and data': {
-    path: '/settings',
-    heading: 'Settings',
-    ready: 'Mask credentials',
-    viewer: /only admins see and create them/,
-    adminOnly: /Create key|^Revoke|^Save/,
-  },
-  people: { path: '/settings/people', heading: 'Settings', ready: 'People', adminOnly: /Invite/, axe: true },
-  thresholds: {
-    path: '/settings/thresholds',
-    heading: 'Settings',
-    ready: 'Limits of',
-    viewer: /Only admins fix limits/,
-    adminOnly: /^Save/,
-  },
-  prices: {
-    path: '/settings/prices',
-    heading: 'Settings',
-    ready: 'Own prices',
-    viewer: /Only admins set prices/,
-    adminOnly: /^(Save|Add|Apply|Remove)/,
-  },
-  candidates: {
-    path: '/settings/candidates',
-    heading: 'Settings',
-    ready: 'Make a candidate',
-    viewer: /Only admins set this/,
-    adminOnly: /^Save/,
-  },
-  preferences: {
-    path: '/settings/preferences',
-    heading: 'Settings',
-    ready: /Now it is/,
-    axe: true,
-    readsNothing: true,
-  },
-  account: { path: '/settings/account', heading: 'Settings', ready: 'Your account', axe: true },
-  unknown: {
-    path: '/nowhere',
-    heading: 'There is no such page',
-    ready: 'All sessions',
-    readsNothing: true,
-    axe: true,
-  },
-  'unknown below a page': {
-    path: '/settings/nowhere',
-    heading: 'There is no such page',
-    ready: 'All sessions',
-    readsNothing: true,
-  },
-}
 const CASES = Object.entries(PAGES)
 
 let browser: Browser
@@ -291,7 +187,7 @@ describe('with runs', () => {
 const GATES = [
   ['sign-in', '/sign-in', 'Sign in'],
   ['set-up', '/set-up', 'Set up Runwatch'],
-  ['invitation', '/invitation#token=none', /./],
+  ['invitation', '/invitation', /./],
 ] as const
 describe('before signing in', () => {
   test.each(GATES)('%s', (_name, path, name) =>

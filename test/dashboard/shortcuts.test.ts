@@ -17,10 +17,10 @@ const LISTENERS: Record<string, string[]> = {
   Everywhere: ['Shell'],
   Sessions: ['SessionsPage', 'SessionTable', 'LiveGrid'],
   'One session': ['SessionPage', 'Timeline'],
-  Failures: ['FailuresPage', 'PatternTable', 'LiveGrid'],
-  Prompts: ['PromptAgentsSection', 'PromptAgentPage', 'LiveGrid'],
-  'Deliveries of alerts': ['DeliveriesSection', 'DeliveryTable', 'LiveGrid'],
-  'Ingest log': ['IngestLogPage', 'IngestLogTable', 'LiveGrid'],
+  Failures: ['FailuresPage', 'ListPage', 'PatternTable', 'LiveGrid'],
+  Prompts: ['PromptAgentsSection', 'ListPage', 'PromptAgentPage', 'LiveGrid'],
+  'Deliveries of alerts': ['DeliveriesSection', 'ListPage', 'DeliveryTable', 'LiveGrid'],
+  'Ingest log': ['IngestLogPage', 'ListPage', 'IngestLogTable', 'LiveGrid'],
 }
 const OF_A_FOCUSED_LIST = ['ArrowDown', 'ArrowUp', 'Home', 'End', 'PageDown', 'PageUp']
 
@@ -38,6 +38,7 @@ function namesOf(text: string): string[] {
       if (depth === 0) return names
     } else if (token === ',' && depth === 1) isName = true
     else if (isName && depth === 1 && /\S/.test(token)) {
+      // What is spread into it has its names elsewhere.
       if (token !== '.') names.push(token.replaceAll("'", ''))
       isName = false
     }
