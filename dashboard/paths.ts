@@ -51,9 +51,10 @@ export const paths = {
   agents: (range?: AgentRange, sort?: string | null) =>
     withQuery('/agents', new URLSearchParams({ ...(range && range !== '7d' && { range }), ...(sort && { sort }) })),
   /** @param project where several have an agent of this name */
-  agent: (name: string, range?: AgentRange, project?: string | null) => {
+  agent: (name: string, range?: AgentRange, project?: string | null, view?: string | null) => {
     const query = new URLSearchParams(range && range !== '7d' ? { range: range === 'all' ? '30d' : range } : {})
     if (project) query.set('project', project)
+    if (view) query.set('view', view)
     return withQuery(`/agents/${encodeURIComponent(name)}`, query)
   },
   ingestLog: (filter: Partial<LogFilter> = {}, request?: string | null) => {

@@ -96,7 +96,7 @@ export const PAGES: Record<string, PageCase> = {
     axe: true,
     readsNothing: true,
   },
-  account: { path: '/settings/account', heading: 'Settings', ready: /This browser/, axe: true },
+  account: { path: '/settings/account', heading: 'Settings', ready: /\(this one\)/, axe: true },
   unknown: {
     path: '/nowhere',
     heading: 'There is no such page',
