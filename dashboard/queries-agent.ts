@@ -102,6 +102,7 @@ export const agentPageQuery = graphql(
 )
 export type AgentPageAnswer = ResultOf<typeof agentPageQuery>
 export type AgentCounts = Omit<NonNullable<AgentPageAnswer['agent']>, 'findings'>
+export type AgentModel = AgentCounts['models'][number]
 export type AgentSession = AgentPageAnswer['sessions']['nodes'][number]
 export type AgentPattern = AgentPageAnswer['failurePatterns']['nodes'][number]
 

@@ -37,7 +37,8 @@ export const agentsQuery = graphql(
         }
         parts @include(if: $hasSpan) {
           startsAt
-          ...AgentTotals
+          runs
+          failed
         }
       }
     }
@@ -45,15 +46,6 @@ export const agentsQuery = graphql(
   [agentTotalsFragment],
 )
 export type AgentRow = ResultOf<typeof agentsQuery>['agents'][number]
-export type AgentPart = NonNullable<AgentRow['parts']>[number]
-export interface AgentModel {
-  model: string
-  runs: number
-  calls: number
-  promptTokens: number | null
-  completionTokens: number | null
-  costUsd: number | null
-}
 
 export const agentsChangedSubscription = graphql(`
   subscription AgentsChanged {

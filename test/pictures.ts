@@ -94,7 +94,7 @@ async function main(): Promise<void> {
   await analysed(sql)
   const places: Place[] = [
     { name: 'session', path: () => failedSession(sql), shows: '[id^="step-"]' },
-    { name: 'agent', path: '/agents/Lead%20enrichment', shows: 'h1' },
+    { name: 'agent', path: '/agents/Lead%20enrichment', shows: 'figure .part' },
     { name: 'failures', path: '/failures', shows: '[id="row-2"]' },
     { name: 'prompt', path: '/prompts/Lead%20enrichment?version=1', shows: 'h1' },
   ]

@@ -1,24 +1,26 @@
 // Owns what is said of an agent's sums: parts without a gap, changes in words, what is shown of cost, and the order.
-import type { AgentModel, AgentPart, AgentRow, AgentTotals } from '../queries-agents.ts'
+import type { BigIntValue } from '../graphql.ts'
+import type { AgentModel } from '../queries-agent.ts'
+import type { AgentRow } from '../queries-agents.ts'
 import { formatCost } from './format.ts'
 
 const hourMs = 3_600_000
 
 /** A part of the span on screen; sums are null where nothing ran in it. */
-export interface Part {
+export interface Part<Sums> {
   fromMs: number
   toMs: number
-  sums: AgentTotals | null
+  sums: Sums | null
 }
 
 /** All parts of the span, also those in which nothing ran, from the one in which it begins to the one of now. */
-export function wholeSpan(
-  parts: readonly AgentPart[],
+export function wholeSpan<Sums extends { startsAt: string }>(
+  parts: readonly Sums[],
   { since, partHours, nowMs }: { since: string; partHours: number; nowMs: number },
-): Part[] {
+): Part<Sums>[] {
   const length = partHours * hourMs
   const byStart = new Map(parts.map((part) => [Date.parse(part.startsAt), part]))
-  const whole: Part[] = []
+  const whole: Part<Sums>[] = []
   for (let fromMs = Math.floor(Date.parse(since) / length) * length; fromMs <= nowMs; fromMs += length)
     whole.push({ fromMs, toMs: fromMs + length, sums: byStart.get(fromMs) ?? null })
   return whole
@@ -32,33 +34,39 @@ export function rateChange(now: number | null, before: number | null | undefined
   return `${points > 0 ? 'up' : 'down'} ${Math.abs(points)} ${Math.abs(points) === 1 ? 'point' : 'points'}`
 }
 
+/** For bars and shares, which need no more digits than a number has. */
+export const numberOf = (value: BigIntValue | null): number | null => (value === null ? null : Number(value))
+
 /** "up 40%", "down 12%", "as before"; null where it cannot be said. */
-export function costChange(now: number | null, before: number | null | undefined): string | null {
-  if (now === null || !before) return null
-  const percent = Math.round((now / before - 1) * 100)
+export function costChange(now: string | null, before: string | null | undefined): string | null {
+  if (now === null || !Number(before)) return null
+  const percent = Math.round((Number(now) / Number(before) - 1) * 100)
   if (percent === 0) return 'as before'
   return percent > 999 ? 'up tenfold or more' : `${percent > 0 ? 'up' : 'down'} ${Math.abs(percent)}%`
 }
 
 /** Cost of a day on average over the span, in USD. */
-export function costPerDay(costUsd: number | null, since: string | null, nowMs: number): number | null {
+export function costPerDay(costUsd: string | null, since: string | null, nowMs: number): string | null {
   if (costUsd === null || since === null) return null
-  return (costUsd * 24 * hourMs) / Math.max(hourMs, nowMs - Date.parse(since))
+  return String((Number(costUsd) * 24 * hourMs) / Math.max(hourMs, nowMs - Date.parse(since)))
 }
 
 /** With "at least" in a sign where calls without a price are left out of it. */
-export const costWords = (costUsd: number | null, unpricedRuns: number): string | null =>
-  costUsd === null ? null : `${unpricedRuns > 0 ? '≥' : ''}${formatCost(String(costUsd))}`
+export const costWords = (costUsd: string | null, unpricedRuns: number): string | null =>
+  costUsd === null ? null : `${unpricedRuns > 0 ? '≥' : ''}${formatCost(costUsd)}`
 
 /** What of a cost is of models that were told apart, and what is not; null where there is nothing left. */
-export function costWithoutModel(costUsd: number | null, models: readonly AgentModel[]): number | null {
+export function costWithoutModel(
+  costUsd: string | null,
+  models: readonly Pick<AgentModel, 'costUsd'>[],
+): string | null {
   if (costUsd === null) return null
-  const left = costUsd - models.reduce((sum, model) => sum + (model.costUsd ?? 0), 0)
-  return left > costUsd / 1000 ? left : null
+  const left = models.reduce((rest, model) => rest - Number(model.costUsd ?? 0), Number(costUsd))
+  return left > Number(costUsd) / 1000 ? String(left) : null
 }
 
 /** "1,204 runs, 37 failed; most 61 at once" for a picture of them. */
-export function runWords(parts: readonly Part[]): string {
+export function runWords(parts: readonly Part<{ runs: number; failed: number }>[]): string {
   const sum = (field: 'runs' | 'failed') => parts.reduce((total, { sums }) => total + (sums?.[field] ?? 0), 0)
   const most = Math.max(0, ...parts.map(({ sums }) => sums?.runs ?? 0))
   const hours = parts.length > 0 ? (parts[0]!.toMs - parts[0]!.fromMs) / hourMs : 0
@@ -78,7 +86,7 @@ export const sortings = [
   { word: 'failures', of: ({ failureRate }) => failureRate, isDescending: true },
   { word: 'p50', of: ({ p50DurationMs }) => p50DurationMs, isDescending: true },
   { word: 'p95', of: ({ p95DurationMs }) => p95DurationMs, isDescending: true },
-  { word: 'cost', of: ({ costUsd }) => costUsd, isDescending: true },
+  { word: 'cost', of: ({ costUsd }) => numberOf(costUsd), isDescending: true },
 ] as const satisfies readonly Sorting[]
 export type SortWord = (typeof sortings)[number]['word']
 

@@ -7,6 +7,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const MAX_AGENTS = 1_000
 const MAX_MODELS = 100
+const MAX_PARTS = 100_000
 
 /** From the beginning of an hour, or of all; up to the beginning of an hour, or now. */
 export interface Span {
@@ -30,17 +31,16 @@ export interface AgentSums {
   completionTokens: string | null
   unpricedRuns: number
   estimatedRuns: number
-  /** of closed runs with a known duration, within 1 %; null where there is none */
-  p50DurationMs: number | null
-  p95DurationMs: number | null
-}
-
-export interface AgentRow extends AgentSums {
   span: Span
+  /** how long the part of the span is that this adds up, and where it begins; null for the whole */
+  partHours: number | null
+  startsAt: Date | null
 }
 
-export interface AgentPart extends AgentSums {
-  startsAt: Date
+/** Of closed runs with a known duration, in milliseconds, within 1 %. */
+export interface AgentDurations {
+  p50: number
+  p95: number
 }
 
 export interface ModelSums {
@@ -88,43 +88,69 @@ function partsOf(sql: Sql, projectIds: number[], { from, to }: Span, names: stri
     ${to ? sql`union all ${rows('HOUR', lastDay, to)}` : sql``}`
 }
 
-/** @param partHours how long the parts are, aligned to midnight in UTC; null for the whole span at once */
-async function readSums(
-  sql: Sql,
-  projectIds: number[],
-  span: Span,
-  { names = null, partHours = null }: { names?: string[] | null; partHours?: number | null },
-): Promise<AgentPart[]> {
+interface Reading {
+  projectIds: number[]
+  span: Span
+  /** '' stands for the sessions without a name; null for all */
+  names: string[] | null
+  /** how long the parts are, aligned to midnight in UTC; null for the whole span at once */
+  partHours: number | null
+}
+
+/** The rows of a reading, with where the part of each begins. */
+function rowsOf(sql: Sql, { projectIds, span, names, partHours }: Reading) {
   const startsAt = partHours
     ? sql`date_bin(${partHours} * interval '1 hour', starts_at, timestamptz '2000-01-01 00:00Z')`
     : sql`null::timestamptz`
+  return sql`select r.*, ${startsAt} as part_at from (${partsOf(sql, projectIds, span, names, (partHours ?? 24) < 24)}) r`
+}
+
+async function readSums(sql: Sql, reading: Reading): Promise<AgentSums[]> {
   const rows = await sql`
-    with part as materialized (
-      select r.*, ${startsAt} as part_at
-      from (${partsOf(sql, projectIds, span, names, (partHours ?? 24) < 24)}) r
-    ), duration as (
-      select project_id, agent, part_at, bucket, sum(count) as count
-      from part cross join lateral unnest(duration_buckets, duration_counts) d (bucket, count)
-      group by project_id, agent, part_at, bucket
-    ), ranked as (
-      select *, sum(count) over (partition by project_id, agent, part_at order by bucket) as up_to,
-        sum(count) over (partition by project_id, agent, part_at) as total
-      from duration
-    ), middle as (
-      select project_id, agent, part_at, min(bucket) filter (where up_to >= 0.5 * total) as p50, min(bucket) filter (where up_to >= 0.95 * total) as p95
-      from ranked group by project_id, agent, part_at
-    )
-    select s.*, m.p50, m.p95
-    from (select project_id, agent, part_at, ${sql.unsafe(SUMS)} from part group by project_id, agent, part_at) s
-    left join middle m on m.project_id = s.project_id and m.agent = s.agent and m.part_at is not distinct from s.part_at
-    order by s.part_at, s.last_seen_at desc limit ${partHours ? 100_000 : MAX_AGENTS}`
-  return rows.map(({ agent, partAt, p50, p95, ...sums }) => ({
+    select project_id, agent, part_at, ${sql.unsafe(SUMS)} from (${rowsOf(sql, reading)}) r
+    group by project_id, agent, part_at
+    order by part_at, last_seen_at desc limit ${reading.partHours ? MAX_PARTS : MAX_AGENTS}`
+  const { span, partHours } = reading
+  return rows.map(({ agent, partAt, ...sums }) => ({
     ...(sums as unknown as AgentSums),
     name: agent || null,
+    span,
+    partHours,
     startsAt: partAt,
-    p50DurationMs: p50 === null ? null : durationOfBucket(p50),
-    p95DurationMs: p95 === null ? null : durationOfBucket(p95),
   }))
+}
+
+/** Of sums that were read, in their order; null where no duration is known. */
+export async function readDurations(sql: Sql, all: readonly AgentSums[]): Promise<(AgentDurations | null)[]> {
+  const readings = new Map(
+    all.map((sums) => [`${sums.span.from?.getTime()} ${sums.span.to?.getTime()} ${sums.partHours}`, sums]),
+  )
+  const found = new Map<string, AgentDurations>()
+  for (const [key, { span, partHours }] of readings) {
+    const rows = await sql`
+      with duration as (
+        select project_id, agent, part_at, bucket, sum(count) as count
+        from (${rowsOf(sql, { projectIds: idsOf(all), span, names: namesOf(all), partHours })}) r
+        cross join lateral unnest(duration_buckets, duration_counts) d (bucket, count)
+        group by project_id, agent, part_at, bucket
+      ), ranked as (
+        select *, sum(count) over (partition by project_id, agent, part_at order by bucket) as up_to,
+          sum(count) over (partition by project_id, agent, part_at) as total
+        from duration
+      )
+      select project_id, agent, part_at, min(bucket) filter (where up_to >= 0.5 * total) as p50,
+        min(bucket) filter (where up_to >= 0.95 * total) as p95
+      from ranked group by project_id, agent, part_at`
+    for (const { projectId, agent, partAt, p50, p95 } of rows)
+      found.set(`${key} ${projectId} ${partAt?.getTime()} ${agent}`, {
+        p50: durationOfBucket(p50),
+        p95: durationOfBucket(p95),
+      })
+  }
+  return all.map(({ span, partHours, projectId, startsAt, name }) => {
+    const key = `${span.from?.getTime()} ${span.to?.getTime()} ${partHours}`
+    return found.get(`${key} ${projectId} ${startsAt?.getTime()} ${name ?? ''}`) ?? null
+  })
 }
 
 const namesOf = (agents: readonly { name: string | null }[]) => [...new Set(agents.map(({ name }) => name ?? ''))]
@@ -137,17 +163,15 @@ const keyOf = ({ projectId, name }: Named) => `${projectId} ${name ?? ''}`
 const isOf = (one: Named) => (other: Named) => keyOf(one) === keyOf(other)
 
 /** The last seen first; at most 1,000. */
-export async function readAgents(sql: Sql, projectIds: number[], span: Span, name?: string): Promise<AgentRow[]> {
-  const sums = await readSums(sql, projectIds, span, { names: name === undefined ? null : [name] })
-  return sums.map((agent) => ({ ...agent, span }))
-}
+export const readAgents = (sql: Sql, projectIds: number[], span: Span, name?: string): Promise<AgentSums[]> =>
+  readSums(sql, { projectIds, span, names: name === undefined ? null : [name], partHours: null })
 
 /** Agents of several lists may be asked for at once: each list has a span of its own. */
 async function ofEachSpan<T>(
-  agents: readonly AgentRow[],
-  read: (agents: readonly AgentRow[]) => Promise<T[]>,
+  agents: readonly AgentSums[],
+  read: (agents: readonly AgentSums[]) => Promise<T[]>,
 ): Promise<T[]> {
-  const answers = new Map<AgentRow, T>()
+  const answers = new Map<AgentSums, T>()
   for (const from of new Set(agents.map(({ span }) => span.from?.getTime()))) {
     const list = agents.filter(({ span }) => span.from?.getTime() === from)
     for (const [i, answer] of (await read(list)).entries()) answers.set(list[i]!, answer)
@@ -156,25 +180,27 @@ async function ofEachSpan<T>(
 }
 
 /** What each added up to in the time before its span, in their order; null where that has no beginning or it did not run. */
-export const readBefore = (sql: Sql, all: readonly AgentRow[]): Promise<(AgentSums | null)[]> =>
+export const readBefore = (sql: Sql, all: readonly AgentSums[]): Promise<(AgentSums | null)[]> =>
   ofEachSpan(all, async (agents) => {
     const span = spanBefore(agents[0]!.span)
-    const sums = span ? await readSums(sql, idsOf(agents), span, { names: namesOf(agents) }) : []
+    const sums = span
+      ? await readSums(sql, { projectIds: idsOf(agents), span, names: namesOf(agents), partHours: null })
+      : []
     return agents.map((agent) => sums.find(isOf(agent)) ?? null)
   })
 
 /** Each part of their spans in which they ran, the oldest first. */
-export const readParts = (sql: Sql, all: readonly AgentRow[]): Promise<AgentPart[][]> =>
+export const readParts = (sql: Sql, all: readonly AgentSums[]): Promise<AgentSums[][]> =>
   ofEachSpan(all, async (agents) => {
     const { span } = agents[0]!
-    const options = { names: namesOf(agents), partHours: partHoursOf(span) }
-    const byAgent = new Map<string, AgentPart[]>(agents.map((agent) => [keyOf(agent), []]))
-    for (const part of await readSums(sql, idsOf(agents), span, options)) byAgent.get(keyOf(part))?.push(part)
+    const reading = { projectIds: idsOf(agents), span, names: namesOf(agents), partHours: partHoursOf(span) }
+    const byAgent = new Map<string, AgentSums[]>(agents.map((agent) => [keyOf(agent), []]))
+    for (const part of await readSums(sql, reading)) byAgent.get(keyOf(part))?.push(part)
     return agents.map((agent) => byAgent.get(keyOf(agent))!)
   })
 
 /** Models of analysed runs, the dearest first, then those of most calls. */
-export const readModels = (sql: Sql, all: readonly AgentRow[]): Promise<ModelSums[][]> =>
+export const readModels = (sql: Sql, all: readonly AgentSums[]): Promise<ModelSums[][]> =>
   ofEachSpan(all, async (agents) => {
     const rows = (await sql`
       select project_id, nullif(agent, '') as name, model, runs::int, calls, prompt_tokens, completion_tokens, cost_usd

@@ -1,16 +1,12 @@
 // Agents in GraphQL: what their runs add up to over a span, whole, part by part and by model, and what came before.
 import { encodeGlobalID } from '@pothos/plugin-relay'
-import type { AgentPart as Part, AgentRow, AgentSums, ModelSums } from '../agents/read.ts'
+import type { AgentSums, ModelSums } from '../agents/read.ts'
 import { partHoursOf, readAgents, spanOfLast } from '../agents/read.ts'
 import type { Delivery } from '../live/conflated-queue.ts'
 import { builder } from './builder.ts'
 import { hoursOfRange, Platform, TimeRange } from './enums.ts'
 
-type Sums = Omit<AgentSums, 'projectId' | 'name' | 'platforms' | 'lastSeenAt'>
-
-const number = (value: string | null) => (value === null ? null : Number(value))
-
-const AgentTotals = builder.interfaceRef<Sums>('AgentTotals').implement({
+const AgentTotals = builder.interfaceRef<AgentSums>('AgentTotals').implement({
   description: 'What the runs of a span add up to. A run belongs to the hour in which it was first seen.',
   // prettier-ignore
   fields: (t) => ({
@@ -19,20 +15,26 @@ const AgentTotals = builder.interfaceRef<Sums>('AgentTotals').implement({
     completed: t.exposeInt('completed', { description: 'Of these, completed.' }),
     failed: t.exposeInt('failed', { description: 'Of these, failed.' }),
     failureRate: t.float({ nullable: true, description: 'Share of the closed sessions that failed, 0 to 1; null where none is closed.', resolve: ({ failed, completed }) => failed + completed > 0 ? failed / (failed + completed) : null }),
-    p50DurationMs: t.exposeFloat('p50DurationMs', { nullable: true, description: 'Half of the closed sessions took no longer, in milliseconds, within 1 %; null where no duration is known.' }),
-    p95DurationMs: t.exposeFloat('p95DurationMs', { nullable: true, description: '95 of 100 closed sessions took no longer, in milliseconds, within 1 %; null where no duration is known.' }),
-    costUsd: t.float({ nullable: true, description: 'In USD, of calls whose cost is known; null where none is.', resolve: ({ costUsd }) => number(costUsd) }),
+    p50DurationMs: t.float({ nullable: true, description: 'Half of the closed sessions took no longer, in milliseconds, within 1 %; null where no duration is known.', resolve: async (sums, _args, context) => (await context.agentDurations.load(sums))?.p50 ?? null }),
+    p95DurationMs: t.float({ nullable: true, description: '95 of 100 closed sessions took no longer, in milliseconds, within 1 %; null where no duration is known.', resolve: async (sums, _args, context) => (await context.agentDurations.load(sums))?.p95 ?? null }),
+    costUsd: t.expose('costUsd', { type: 'Decimal', nullable: true, description: 'In USD, of calls whose cost is known; null where none is.' }),
     unpricedRuns: t.exposeInt('unpricedRuns', { description: 'Sessions with calls whose cost is not known.' }),
-    promptTokens: t.float({ nullable: true, description: 'Tokens of prompts; null where none is known.', resolve: ({ promptTokens }) => number(promptTokens) }),
-    completionTokens: t.float({ nullable: true, description: 'Tokens of answers; null where none is known.', resolve: ({ completionTokens }) => number(completionTokens) }),
+    promptTokens: t.expose('promptTokens', { type: 'BigInt', nullable: true, description: 'Tokens of prompts; null where none is known.' }),
+    completionTokens: t.expose('completionTokens', { type: 'BigInt', nullable: true, description: 'Tokens of answers; null where none is known.' }),
     estimatedRuns: t.exposeInt('estimatedRuns', { description: 'Sessions with counts of tokens that are estimates of their platform.' }),
   }),
 })
 
-const AgentPart = builder.objectRef<Part>('AgentPart').implement({
+const AgentPart = builder.objectRef<AgentSums>('AgentPart').implement({
   description: 'A part of a span in which an agent ran.',
   interfaces: [AgentTotals],
-  fields: (t) => ({ startsAt: t.expose('startsAt', { type: 'DateTime', description: 'Where the part begins.' }) }),
+  fields: (t) => ({
+    startsAt: t.field({
+      type: 'DateTime',
+      description: 'Where the part begins.',
+      resolve: ({ startsAt }) => startsAt!,
+    }),
+  }),
 })
 
 const AgentBefore = builder.objectRef<AgentSums>('AgentBefore').implement({
@@ -46,14 +48,14 @@ const AgentModel = builder.objectRef<ModelSums>('AgentModel').implement({
   fields: (t) => ({
     model: t.exposeString('model', { description: 'As the platform names it.' }),
     runs: t.exposeInt('runs', { description: 'Sessions with calls of it.' }),
-    calls: t.float({ description: 'Its calls.', resolve: ({ calls }) => Number(calls) }),
-    promptTokens: t.float({ nullable: true, description: 'Tokens of prompts; null where none is known.', resolve: ({ promptTokens }) => number(promptTokens) }),
-    completionTokens: t.float({ nullable: true, description: 'Tokens of answers; null where none is known.', resolve: ({ completionTokens }) => number(completionTokens) }),
-    costUsd: t.float({ nullable: true, description: 'In USD, of calls whose cost is known; null where none is.', resolve: ({ costUsd }) => number(costUsd) }),
+    calls: t.expose('calls', { type: 'BigInt', description: 'Its calls.' }),
+    promptTokens: t.expose('promptTokens', { type: 'BigInt', nullable: true, description: 'Tokens of prompts; null where none is known.' }),
+    completionTokens: t.expose('completionTokens', { type: 'BigInt', nullable: true, description: 'Tokens of answers; null where none is known.' }),
+    costUsd: t.expose('costUsd', { type: 'Decimal', nullable: true, description: 'In USD, of calls whose cost is known; null where none is.' }),
   }),
 })
 
-export const Agent = builder.objectRef<AgentRow>('Agent').implement({
+export const Agent = builder.objectRef<AgentSums>('Agent').implement({
   description: 'What ran: all sessions of one name in one project, over both platforms.',
   interfaces: [AgentTotals],
   fields: (t) => ({

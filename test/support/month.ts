@@ -1,4 +1,5 @@
 // A month of runs of five agents on both platforms: what they post, with chance from a seed, and how a day becomes the past.
+import { dueFrom } from '../../server/agents/rollups.ts'
 import { Random } from '../../server/demo/random.ts'
 import type { Sql } from '../../server/database/connect.ts'
 import { ensurePartitions } from '../../server/database/partitions.ts'
@@ -231,5 +232,7 @@ export async function letDaysPass(sql: Sql, days: number): Promise<void> {
       const set = columns.map((column) => `${column} = ${column} - interval '${days} days'`)
       await tx.unsafe(`update ${table} set ${set.join(', ')}`)
     }
+    await tx`delete from agent_rollups`
+    await tx.unsafe(dueFrom('sessions'))
   })
 }
