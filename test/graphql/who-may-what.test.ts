@@ -1,7 +1,5 @@
 // Who may do what: every field of the schema's roots, asked by each kind of caller.
-import { readFileSync } from 'node:fs'
 import {
-  buildSchema,
   isNonNullType,
   getNamedType,
   isLeafType,
@@ -13,24 +11,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { alertsOf } from '../support/alert-stand.ts'
 import { secretPeople } from '../support/people-stand.ts'
 import { promptsToDecide } from '../support/prompt-stand.ts'
+import { rolled } from '../support/rolled.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { socketClient, subscribe } from '../support/socket.ts'
 import { until } from '../support/until.ts'
-
-const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'))
-const ADMIN_ONLY = new Set([
-  'apiKeys',
-  'channels',
-  'deletions',
-  'describeAlertRule',
-  ...['invitations', 'people'],
-  'repricings',
-  'retentionPreview',
-  'unauthenticatedPosts',
-  ...Object.keys(schema.getMutationType()!.getFields()),
-])
-/** They name a project, the default one where none is given: a key of another hears that there is none. */
-const OF_A_PROJECT = new Set(['unpricedModels', 'effectiveThresholds', 'thresholdPreview'])
+import { ADMIN_ONLY, OF_A_PROJECT, schema } from './root-fields.ts'
 
 let server: TestServer
 const callers: Record<string, Record<string, string>> = {}
@@ -85,6 +70,7 @@ beforeAll(async () => {
     Boolean,
   )
   eventId = session.events.nodes[0].id
+  await rolled(server)
   const alerts = await alertsOf(server)
   const rooms = await Promise.all(
     ['Secret room', 'Room that goes'].map((name) =>
