@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import postgres from 'postgres'
 import { connectDatabase, type Sql } from '../../server/database/connect.ts'
 import { ensurePartitions } from '../../server/database/partitions.ts'
-import { readAgents, readBefore, readParts, spanOfLast } from '../../server/agents/read.ts'
+import { readAgents, readBefore, readDurations, readParts, spanOfLast } from '../../server/agents/read.ts'
 import { dueFrom, rollUp } from '../../server/agents/rollups.ts'
 import {
   readSessions,
@@ -111,7 +111,7 @@ async function queries(sql: Sql): Promise<Query[]> {
     name,
     inProcess: async (on) => {
       const rows = await readAgents(on, PROJECTS, spanOfLast(hours))
-      await Promise.all([readBefore(on, rows), readParts(on, rows)])
+      await Promise.all([readDurations(on, rows), readBefore(on, rows), readParts(on, rows)])
     },
     graphql: {
       query: `query($range: TimeRange) { agents(range: $range) { name runs failureRate p50DurationMs p95DurationMs costUsd
