@@ -1,9 +1,10 @@
-// `npm run bench [-- ingest|live|list|delete|classify|alerts|findings|prompts] [--profile]`: measures on this machine and prints a table. It asserts nothing.
+// `npm run bench [-- ingest|live|list|delete|classify|alerts|findings|prompts|sums] [--profile]`: measures on this machine and prints a table. It asserts nothing.
 import { topFunctions } from './profile.ts'
 import { benchAlerts } from './alerts.ts'
 import { benchClassify } from './classify.ts'
 import { benchDelete } from './delete.ts'
 import { benchFindings } from './findings.ts'
+import { benchSums } from './sums.ts'
 import { benchIngest } from './ingest.ts'
 import { benchList } from './list.ts'
 import { benchLive } from './live.ts'
@@ -19,6 +20,7 @@ const PARTS = {
   classify: benchClassify,
   alerts: benchAlerts,
   findings: benchFindings,
+  sums: benchSums,
   prompts: benchPrompts,
 }
 type Part = keyof typeof PARTS

@@ -4,64 +4,34 @@ import { analyse } from '../../server/findings/analyse.ts'
 import type { Analysed, AnalysedEvent } from '../../server/findings/finding.ts'
 import { chainOf, usualOf } from '../../server/findings/rules-of-usual.ts'
 import { cacheSaving, priceTokens } from '../../server/sessions/prices.ts'
-import type { ShapeName } from './events.ts'
-import { cpuOf, empty, runLoad } from './ingest.ts'
-import type { LoadJob } from './load.ts'
+import { compare } from './compare.ts'
 import { machineFacts } from './machine.ts'
-import { median, met, whole, type Row, type Section } from './report.ts'
-import { KEY, Stand, stop } from './stand.ts'
-
-const ROUNDS = 5
-const WARM_UP_MS = 1_500
-const MEASURE_MS = 6_000
-const LOADS: { name: string; path: string; shape: ShapeName; connections: number }[] = [
-  { name: 'executions of 10 node runs', path: '/api/ingest/platform-b', shape: 'execution', connections: 32 },
-  { name: 'single events', path: '/api/ingest/platform-a', shape: 'single', connections: 64 },
-]
+import { met, whole, type Row, type Section } from './report.ts'
+import type { Stand } from './stand.ts'
 
 export async function benchFindings(stand: Stand): Promise<{ facts: string[]; section: Section }> {
   await stand.start()
   const { url, sql } = await stand.database('analysed')
   const facts = await machineFacts(sql, stand.folder)
-  const preload = ['--import', 'tsx', '--import', new URL('./without-findings.ts', import.meta.url).href]
-  const arms = { with: await stand.server(url), without: await stand.server(url, preload) }
-  const rounds = new Map<string, { perSecond: number; left: number }[]>()
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const { name: load, path, shape, connections } of LOADS) {
-      // In turns, so that neither always comes first.
-      const names = ['with', 'without'] as const
-      for (const name of round % 2 ? names : names.toReversed()) {
-        await empty(sql)
-        const { child } = await stand.helper('./load.ts', {})
-        const server = arms[name]
-        const used = cpuOf(stand, server.child.pid!, child.pid!)
-        const target = { host: '127.0.0.1', port: Number(server.url.port), key: KEY, path, shape, connections }
-        const job: LoadJob = { ...target, warmUpMs: WARM_UP_MS, measureMs: MEASURE_MS, prefix: `f${round}` }
-        const result = await runLoad(child, job, used.mark)
-        await stop(child)
-        const [row] = await sql`
-          select count(*)::int as left from sessions where status <> 'RUNNING' and analysed_content < content_revision`
-        const perSecond = result.events / result.seconds
-        const key = `${load} ${name}`
-        rounds.set(key, [...(rounds.get(key) ?? []), { perSecond, left: row!.left as number }])
-        console.log(`round ${round + 1}: ${key}: ${whole(perSecond)}/s, left ${row!.left}, refused ${result.refused}`)
-      }
-    }
+  const left = async () => {
+    const [row] = await sql`
+      select count(*)::int as left from sessions where status <> 'RUNNING' and analysed_content < content_revision`
+    return row!.left as number
   }
+  const compared = await compare(stand, { url, sql, without: './without-findings.ts', left })
   const rows: Row[] = [10, 50, 1_000].map((steps): Row => {
     const micros = microsOf(runOf(steps))
     const target = steps === 50 ? met(micros < 1_000, '< 1 ms') : ''
     return { what: `analysis of a session of ${whole(steps)} events`, figure: `${micros.toFixed(0)} us`, target }
   })
-  for (const { name } of LOADS) {
-    const rate = (arm: string) => median(rounds.get(`${name} ${arm}`)!.map(({ perSecond }) => perSecond))
-    const ratio = rate('with') / rate('without')
+  for (const { load, withRate, withoutRate, mostLeft } of compared) {
+    const ratio = withRate / withoutRate
     rows.push({
-      what: `${name}, analysed`,
-      figure: `${whole(rate('with'))}/s`,
-      beside: `${ratio.toFixed(2)} of the same without the analysis (${whole(rate('without'))}/s)`,
+      what: `${load}, analysed`,
+      figure: `${whole(withRate)}/s`,
+      beside: `${ratio.toFixed(2)} of the same without the analysis (${whole(withoutRate)}/s)`,
       target: met(ratio >= 0.9, '>= 0.9'),
-      note: `at most ${Math.max(...rounds.get(`${name} with`)!.map(({ left }) => left))} sessions behind when the load ended`,
+      note: `at most ${mostLeft} sessions behind when the load ended`,
     })
   }
   return { facts, section: { title: 'Findings', rows, notes: [] } }

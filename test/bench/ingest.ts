@@ -111,7 +111,7 @@ export async function benchIngest(stand: Stand, { profile }: { profile: boolean 
 
 /** Every round begins with empty tables and no work left over from the one before. */
 export async function empty(sql: postgres.Sql): Promise<void> {
-  await sql`truncate sessions, events, failures, failure_patterns, idempotency_keys, ingest_accepted`
+  await sql`truncate sessions, events, failures, failure_patterns, idempotency_keys, ingest_accepted, agent_rollups, agent_rollups_due`
   await sql`checkpoint`
 }
 
