@@ -211,6 +211,9 @@ function asProblem(error: unknown, onError: (error: unknown, what: string) => vo
   if (statusCode === 415) return contentTypeProblem('not one that can be read')
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return new Problem('invalid_json', 'The request could not be read.')
+  // Whoever asked left while they were answered: nobody reads this, and nothing failed.
+  if (code === 'ERR_STREAM_PREMATURE_CLOSE')
+    return new Problem('invalid_json', 'The connection ended before the answer did.')
   if (code === '22021') return new Problem('invalid_payload', UNSTORABLE_TEXT)
   onError(error, 'a request failed')
   if (kindOfError(error) !== 'refused') {
