@@ -76,7 +76,7 @@ export class Roller {
       this.restUntil = performance.now() + REST * (performance.now() - began)
     } catch (error) {
       this.isDue = true
-      this.restUntil = performance.now() + TRY_AGAIN_MS
+      this.restUntil = performance.now() + Math.max(TRY_AGAIN_MS, REST * (performance.now() - began))
       if (!this.isClosed) onError(error, 'the sums of agents could not be worked out')
     }
   }

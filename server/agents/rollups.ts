@@ -6,6 +6,7 @@ const GROWTH = 1.02
 const LEAST_MS = 0.1
 const HOURS_AT_ONCE = 200
 const ROLLUP_LOCK = 7_240_011
+const ROLL_TIMEOUT_MS = 120_000
 
 /** The middle of a bucket, in milliseconds: no duration in it differs by more than 1 %. */
 export const durationOfBucket = (bucket: number): number => (2 * GROWTH ** bucket) / (GROWTH + 1)
@@ -135,6 +136,8 @@ function rollSome(sql: Sql, marginMs: number | null): Promise<{ projectIds: numb
   return sql.begin(async (tx) => {
     const [lock] = await tx`select pg_try_advisory_xact_lock(${ROLLUP_LOCK}) as taken, now() as now`
     if (!lock!.taken) return null
+    // It locks no session: an hour of millions may take its time.
+    await tx.unsafe(`set local statement_timeout = ${ROLL_TIMEOUT_MS}`)
     const due = await tx`
       delete from agent_rollups_due where ctid = any(array(select ctid from agent_rollups_due limit ${HOURS_AT_ONCE}))
       returning project_id, agent, starts_at`
