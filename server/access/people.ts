@@ -176,18 +176,30 @@ export class People {
     })
   }
 
-  /** Writes when people were last seen; who asks does not wait for it. */
+  /**
+   * Writes when people were last seen; who asks does not wait for it. Somebody whose row is held at this moment is left for
+   * the next time: to wait for it with their sign-ins locked would keep them from being removed.
+   */
   async flushLastSeen(): Promise<void> {
     const used = [...this.used]
     this.used.clear()
     if (used.length === 0) return
-    await this.sql`
-      with used as (
-        update sign_ins s set last_used_at = greatest(s.last_used_at, u.at)
+    const left = await this.sql`
+      with asked as materialized (
+        select s.token_hash, s.person_id, u.hash, u.at
         from unnest(${used.map(([hash]) => hash)}::text[], ${used.map(([, at]) => new Date(at).toISOString())}::timestamptz[]) as u (hash, at)
-        where s.token_hash = decode(u.hash, 'hex') returning s.person_id, s.last_used_at)
-      update people p set last_seen_at = greatest(p.last_seen_at, u.at)
-      from (select person_id, max(last_used_at) as at from used group by person_id) u where p.id = u.person_id`
+        join sign_ins s on s.token_hash = decode(u.hash, 'hex')
+      ), free as materialized (
+        select id from people where id in (select person_id from asked) for no key update skip locked
+      ), used as (
+        update sign_ins s set last_used_at = greatest(s.last_used_at, a.at)
+        from asked a where s.token_hash = a.token_hash and a.person_id in (select id from free)
+        returning s.person_id, s.last_used_at
+      ), seen as (
+        update people p set last_seen_at = greatest(p.last_seen_at, u.at)
+        from (select person_id, max(last_used_at) as at from used group by person_id) u where p.id = u.person_id)
+      select hash, at from asked where person_id not in (select id from free)`
+    for (const { hash, at } of left) this.used.set(hash, Math.max(at.getTime(), this.used.get(hash) ?? 0))
   }
 }
 

@@ -6,6 +6,7 @@ import { rollUp } from './rollups.ts'
 const SOON_MS = 250
 /** A long roll is followed by a rest of so many times its length. */
 const REST = 20
+const MOST_REST_MS = 60_000
 const SWEEP_EVERY_MS = 60_000
 /** What was received so long before may have been committed only now. */
 const MARGIN_MS = 20_000
@@ -63,20 +64,25 @@ export class Roller {
     await withDeadline(Promise.resolve(this.working), CLOSE_WITHIN_MS).catch(() => {})
   }
 
+  private rest(forMs: number): void {
+    this.restUntil = performance.now() + Math.min(forMs, MOST_REST_MS)
+  }
+
   private async work(): Promise<void> {
     const { sql, bus, onError } = this.options
     this.isDue = false
     const began = performance.now()
     const isSweep = began - this.sweptAt >= SWEEP_EVERY_MS
     try {
-      const projectIds = await rollUp(sql, isSweep ? SWEEP_MARGIN_MS : MARGIN_MS)
-      if (projectIds === null) this.isDue = true
+      const isDone = await rollUp(sql, isSweep ? SWEEP_MARGIN_MS : MARGIN_MS, (projectIds) =>
+        bus.publishIds('agents', projectIds.map(String)),
+      )
+      if (!isDone) this.isDue = true
       else if (isSweep) this.sweptAt = began
-      if (projectIds && projectIds.length > 0) bus.publishIds('agents', projectIds.map(String))
-      this.restUntil = performance.now() + REST * (performance.now() - began)
+      this.rest(REST * (performance.now() - began))
     } catch (error) {
       this.isDue = true
-      this.restUntil = performance.now() + Math.max(TRY_AGAIN_MS, REST * (performance.now() - began))
+      this.rest(Math.max(TRY_AGAIN_MS, REST * (performance.now() - began)))
       if (!this.isClosed) onError(error, 'the sums of agents could not be worked out')
     }
   }

@@ -3,13 +3,18 @@ import type { Sql } from '../database/connect.ts'
 
 /** A duration is known within a hundredth: each bucket ends two hundredths above the one before. */
 const GROWTH = 1.02
+/** Below it all is 0. */
 const LEAST_MS = 0.1
+const ZERO_BUCKET = -1_000
 const HOURS_AT_ONCE = 200
+const HOURS_PER_STATEMENT = 50
+/** Hours of an agent may hold a hundred thousand runs; what is worked out here locks nothing that others wait for. */
+const WITHIN_MS = 120_000
 const ROLLUP_LOCK = 7_240_011
-const ROLL_TIMEOUT_MS = 120_000
 
 /** The middle of a bucket, in milliseconds: no duration in it differs by more than 1 %. */
-export const durationOfBucket = (bucket: number): number => (2 * GROWTH ** bucket) / (GROWTH + 1)
+export const durationOfBucket = (bucket: number): number =>
+  bucket === ZERO_BUCKET ? 0 : (2 * GROWTH ** bucket) / (GROWTH + 1)
 
 /** What has to be selected from rows of agent_rollups, grouped by keys, to add them up. */
 export const SUMS = `
@@ -67,7 +72,7 @@ with ${KEYS}, s as materialized (
 ), durations as (
   select ${KEY}, array_agg(bucket order by bucket) as buckets, array_agg(count order by bucket) as counts
   from (
-    select ${KEY}, least(ceil(ln(greatest(duration_ms, ${LEAST_MS})) / ln(${GROWTH})), 32000)::int2 as bucket, count(*)::int as count
+    select ${KEY}, case when duration_ms < ${LEAST_MS} then ${ZERO_BUCKET} else least(ceil(ln(duration_ms) / ln(${GROWTH})), 32000) end::int2 as bucket, count(*)::int as count
     from s where status <> 'RUNNING' and duration_ms is not null group by ${KEY}, bucket) b
   group by ${KEY}
 ), models as (
@@ -118,17 +123,17 @@ interface Slot {
 /**
  * Works out anew the hours in which something changed since the last time, over all servers by one at a time.
  * @param marginMs how much earlier something may have come that was committed only now
- * @returns the projects in which sums changed; null where another server is at it
+ * @param onRolled called after each commit with the projects in which sums changed
+ * @returns false where another server is at it
  */
-export async function rollUp(sql: Sql, marginMs: number): Promise<number[] | null> {
-  const changed = new Set<number>()
+export async function rollUp(sql: Sql, marginMs: number, onRolled: (projectIds: number[]) => void): Promise<boolean> {
   for (let isFirst = true, isMore = true; isMore; isFirst = false) {
     const part = await rollSome(sql, isFirst ? marginMs : null)
-    if (part === null) return null
-    for (const projectId of part.projectIds) changed.add(projectId)
+    if (part === null) return false
+    if (part.projectIds.length > 0) onRolled(part.projectIds)
     isMore = part.isMore
   }
-  return [...changed]
+  return true
 }
 
 /** @param marginMs null where only what was named as due is left */
@@ -136,17 +141,19 @@ function rollSome(sql: Sql, marginMs: number | null): Promise<{ projectIds: numb
   return sql.begin(async (tx) => {
     const [lock] = await tx`select pg_try_advisory_xact_lock(${ROLLUP_LOCK}) as taken, now() as now`
     if (!lock!.taken) return null
-    // It locks no session: an hour of millions may take its time.
-    await tx.unsafe(`set local statement_timeout = ${ROLL_TIMEOUT_MS}`)
+    // A server says when something came by its own clock, which may be behind that of the database.
+    const until = new Date(Math.min(lock!.now.getTime(), Date.now()))
+    await tx.unsafe(`set local statement_timeout = ${WITHIN_MS}`)
     const due = await tx`
       delete from agent_rollups_due where ctid = any(array(select ctid from agent_rollups_due limit ${HOURS_AT_ONCE}))
       returning project_id, agent, starts_at`
-    // A session gets its name once: it may have been counted among those without one until then.
+    // A session gets its name once: it may have been counted among those without one, or by its workflow's id, until then.
     const came =
       marginMs === null
         ? []
         : await tx`
-            select distinct project_id, unnest(array[coalesce(agent, ''), '']) as agent, date_trunc('hour', first_seen_at, 'UTC') as starts_at
+            select distinct project_id, unnest(array[coalesce(agent, ''), '', coalesce(workflow_id, '')]) as agent,
+              date_trunc('hour', first_seen_at, 'UTC') as starts_at
             from sessions
             where last_event_at >= (select at from agent_rollups_until) - ${marginMs} * interval '1 millisecond'`
     const slots = new Map<string, Slot>()
@@ -154,8 +161,8 @@ function rollSome(sql: Sql, marginMs: number | null): Promise<{ projectIds: numb
       slots.set(`${project_id} ${starts_at.getTime()} ${agent}`, { projectId: project_id, agent, startsAt: starts_at })
     const hours = [...slots.values()]
     const projectIds = new Set<number>()
-    for (let i = 0; i < hours.length; i += HOURS_AT_ONCE) {
-      const written = await tx.unsafe(ROLL_HOURS, listed(hours.slice(i, i + HOURS_AT_ONCE)), { prepare: true })
+    for (let i = 0; i < hours.length; i += HOURS_PER_STATEMENT) {
+      const written = await tx.unsafe(ROLL_HOURS, listed(hours.slice(i, i + HOURS_PER_STATEMENT)), { prepare: true })
       const days = new Map<string, Slot>()
       for (const { project_id, agent, starts_at } of written) {
         projectIds.add(project_id)
@@ -165,7 +172,7 @@ function rollSome(sql: Sql, marginMs: number | null): Promise<{ projectIds: numb
       }
       if (days.size > 0) await tx.unsafe(ROLL_DAYS, listed([...days.values()]), { prepare: true })
     }
-    if (marginMs !== null) await tx`update agent_rollups_until set at = ${lock!.now}`
+    if (marginMs !== null) await tx`update agent_rollups_until set at = ${until}`
     return { projectIds: [...projectIds], isMore: due.length === HOURS_AT_ONCE }
   }) as Promise<{ projectIds: number[]; isMore: boolean } | null>
 }

@@ -85,6 +85,17 @@ describe('what changes at once', () => {
     expect(await mayAsk(await join(admin, email))).toBe(true)
   })
 
+  test('who keeps asking where they are signed in cannot hold their removal up', async () => {
+    const cookie = await join(admin, 'stays-on@example.com')
+    // As a removal does: their row first, their sign-ins afterwards.
+    await server.database.sql.begin(async (tx) => {
+      const [person] = await tx`select id from people where email = 'stays-on@example.com' for update`
+      expect((await ask(cookie, '{ signIns { isThis } }')).signIns).toEqual([{ isThis: true }])
+      await tx`delete from people where id = ${person!.id}`
+    })
+    expect(await mayAsk(cookie)).toBe(false)
+  })
+
   test('who is signed out everywhere by an admin may sign in again', async () => {
     const email = 'out@example.com'
     const cookie = await join(admin, email)

@@ -201,6 +201,25 @@ describe('sums of agents', () => {
     expect(agent).toMatchObject({ runs: 1, failed: 1, failureRate: 1, promptTokens: 3 })
   })
 
+  test('a workflow that says its name later is not counted by its id any more', async () => {
+    const post = (fields: object) =>
+      server.ingestB({ execution: { id: '78', workflowId: 'unnamed-workflow', mode: 'webhook', ...fields } })
+    await post({ status: 'running' })
+    // What its analysis names as due would count it anew by itself.
+    await until(
+      () => server.database.sql`
+        select from sessions where agent = 'unnamed-workflow' and analysed_content = content_revision
+          and not exists (select from agent_rollups_due)`,
+      (rows) => rows.length === 1,
+    )
+    await settled()
+    await post({ status: 'success', workflowName: 'Named workflow', stoppedAt: new Date().toISOString() })
+    await settled()
+    const names = (await agentsOf('LAST_24_HOURS')).map(({ name }) => name)
+    expect(names).toContain('Named workflow')
+    expect(names).not.toContain('unnamed-workflow')
+  })
+
   test('models are told apart once a run was analysed, each with its own calls, tokens and cost', async () => {
     const { id } = await runA('Two models', { model: 'gpt-4o', prompt_tokens: 1000, completion_tokens: 100 })
     await runA('Two models', { model: 'gpt-4o-mini', prompt_tokens: 10, completion_tokens: 1, sequence: 2 }, id)

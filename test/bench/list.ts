@@ -68,7 +68,7 @@ export async function benchList(stand: Stand): Promise<{ facts: string[]; sectio
   stand.onClose(() => database.close())
   await database.analyse.unsafe(dueFrom('sessions'))
   const rolling = performance.now()
-  await rollUp(database.analyse, 0)
+  await rollUp(database.analyse, 0, () => {})
   const rolled = `The sums of agents were worked out from all sessions in ${((performance.now() - rolling) / 1000).toFixed(1)} s.`
   console.log(rolled)
   const server = await stand.server(url)
