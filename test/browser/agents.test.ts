@@ -111,7 +111,7 @@ test('an agent is shown part by part, as charts that lead to the sessions and as
   await page.getByText(/: [67] runs, [23] failed, half within 99/).waitFor()
   await page.getByRole('button', { name: 'Table' }).click()
   await page.waitForURL('**/agents/Often%20failing?range=30d&view=table')
-  const table = page.getByRole('region', { name: 'Runs by the day (UTC)' })
+  const table = page.getByRole('region', { name: 'Runs, By the day (UTC)' })
   expect(await table.getByRole('row').count()).toBeGreaterThanOrEqual(31)
   // A day without runs says so, and knows no duration.
   expect(await table.getByRole('row').last().getByRole('cell').allTextContents()).toEqual(['0', ''])

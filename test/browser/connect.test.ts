@@ -120,7 +120,7 @@ test('a key is made and shown once, the lines copied from the page work, and it 
   await page.getByRole('button', { name: 'Zapier', exact: true }).click()
   await page.waitForURL(/with=zapier/)
   const key = /rw_[A-Za-z0-9]{40}/
-  expect(await page.getByRole('region', { name: 'Set up of the POST step' }).textContent()).toMatch(key)
+  expect(await page.getByRole('table', { name: 'Set up of the POST step' }).textContent()).toMatch(key)
   await page.getByRole('button', { name: 'n8n', exact: true }).click()
   await page.waitForURL(/with=n8n/)
   await page.getByRole('button', { name: 'Copy node JSON of the end node' }).click()
