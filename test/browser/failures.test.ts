@@ -2,6 +2,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { launchBrowser, openPage, type WatchedPage } from '../support/browser.ts'
+import { rolled } from '../support/rolled.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { failingRuns, isLive, panelOf, patternGrid, titlesOf, within } from './failing-runs.ts'
@@ -72,6 +73,7 @@ test('what fails again counts up in its place, and what is new waits for the lis
 
 test('filters are in the address, and where nothing matches they are cleared', async () => {
   await fail('mail.send', 'mailbox is full', 'Newsletter')
+  await rolled(server)
   const watched = await open('/failures')
   const { page, faults } = watched
   await page.getByRole('row', { name: /ECONNREFUSED/ }).waitFor()

@@ -2,7 +2,9 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { ownProject } from '../fixtures/own-project.ts'
+import { untilAllAnalysed } from '../support/analysed.ts'
 import { launchBrowser, openPage, type WatchedPage } from '../support/browser.ts'
+import { rolled } from '../support/rolled.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { isLive, within } from './failing-runs.ts'
@@ -170,6 +172,9 @@ test('an agent has a page: what would save most first, counted live in its place
     error: 'no',
     status: 'error',
   })
+  // What is found later keeps the order of before.
+  await untilAllAnalysed(server.database.sql)
+  await rolled(server)
   const watched = await open('/agents')
   const { page, faults } = watched
   await page.getByRole('link', { name: agent }).click()
@@ -190,7 +195,7 @@ test('an agent has a page: what would save most first, counted live in its place
     .waitFor()
   await saving(watched).getByText('1 of 4 below have no known saving.').waitFor()
   await until(async () => (await fact(watched, 'Failed').textContent())!.includes('(25%)'), Boolean, within)
-  expect(await fact(watched, 'Runs').textContent()).toBe('4')
+  await until(async () => (await fact(watched, 'Runs').textContent()) === '4', Boolean, within)
 
   // The cheap one takes the lead; its place is kept until somebody asks anew.
   for (let run = 2; run <= 4; run++)
@@ -281,11 +286,11 @@ test('agents of the same name in two projects have a page each', async () => {
   await page.waitForURL(`**/agents/Shared?project=${project.name}`)
   await page.getByText(`in ${project.name}`).waitFor()
   await page.getByRole('link', { name: 'of the other project' }).waitFor()
-  expect(await fact(watched, 'Runs').textContent()).toBe('2')
+  await until(async () => (await fact(watched, 'Runs').textContent()) === '2', Boolean, within)
   expect(await page.getByRole('link', { name: 'of the first project' }).count()).toBe(0)
   await page.goto('/agents/Shared?project=default')
   await page.getByRole('link', { name: 'of the first project' }).waitFor()
-  expect(await fact(watched, 'Runs').textContent()).toBe('1')
+  await until(async () => (await fact(watched, 'Runs').textContent()) === '1', Boolean, within)
   expect(faults).toEqual([])
 })
 
