@@ -2,6 +2,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { launchBrowser, openPage, type WatchedPage } from '../support/browser.ts'
+import { rolled } from '../support/rolled.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { signIn, type SignedIn } from './signed-in.ts'
@@ -27,6 +28,7 @@ beforeAll(async () => {
   await moveBack('Often failing', 0, 72)
   await moveBack('Often failing', 1, 200)
   await moveBack('Often failing', 2, 220)
+  await rolled(server)
 })
 afterEach(async () => {
   for (const { context } of opened) await context.close()

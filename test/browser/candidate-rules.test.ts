@@ -2,6 +2,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { launchBrowser, openPage, type WatchedPage } from '../support/browser.ts'
+import { rolled } from '../support/rolled.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { signIn, signInViewer, type SignedIn } from './signed-in.ts'
@@ -26,6 +27,7 @@ beforeAll(async () => {
   await server.database.sql`
     insert into llm_usage (day, calls, tokens, cost_usd) values ((now() at time zone 'UTC')::date, 4, 12300, 0.04)`
   await failed('Refund desk', 1)
+  await rolled(server)
 })
 afterEach(async () => {
   for (const { context } of opened) await context.close()

@@ -253,6 +253,7 @@ test('an agent without runs in the range, and a name that nobody has, are told a
     update sessions set first_seen_at = first_seen_at - interval '12 days' where external_id = 'old'`
   await server.database.sql`
     insert into agent_rollups_due select project_id, agent, date_trunc('hour', first_seen_at, 'UTC') from sessions where external_id = 'old'`
+  await rolled(server)
   const watched = await open('/agents/Resting')
   const { page, faults } = watched
   await page.getByRole('heading', { name: 'No run in the last 7 days' }).waitFor()

@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { platformBRecordings, recording } from '../fixtures/recordings.ts'
 import { launchBrowser, openPage, type WatchedPage } from '../support/browser.ts'
+import { rolled } from '../support/rolled.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { signIn, signInViewer, type SignedIn } from './signed-in.ts'
@@ -18,6 +19,7 @@ beforeAll(async () => {
   admin = await signIn(browser, server)
   viewer = await signInViewer(browser, server)
   for (let i = 0; i < 3; i++) await run('Nightly report', 5_000)
+  await rolled(server)
 })
 afterEach(async () => {
   for (const { context } of opened) await context.close()
@@ -130,6 +132,7 @@ test('limits of a project hold for every agent without its own, and each project
     { cookie },
   )
   await run('Elsewhere', 1_000, { 'x-api-key': createApiKey.secret })
+  await rolled(server)
   const watched = await open('/settings/thresholds')
   const { page, faults } = watched
   await page.getByRole('combobox', { name: 'Project' }).selectOption('default')
